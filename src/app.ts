@@ -120,7 +120,7 @@ export async function openApp(
     clock,
     log,
     pool: pools.parse,
-    index: () => search,
+    index: () => search?.indexer ?? null,
     exclusive,
     readsAhead,
   });

@@ -4,7 +4,7 @@ import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
 import type { IndexCounts } from '../fulltext/indexer.ts';
-import { requestRebuild } from '../fulltext/rebuild-requests.ts';
+import { requestRebuild } from '../fulltext/rebuilds.ts';
 import { INDEX_FILE } from '../fulltext/search.ts';
 
 interface RebuildOptions {

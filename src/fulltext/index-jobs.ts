@@ -13,16 +13,7 @@ const ROWS_PER_STEP = 1_000;
 const SLICE_MS = 150;
 const CLEARED_AT_ONCE = 2_000;
 
-interface IndexOrder {
-  readonly path: string;
-}
-
-export interface BeginOrder extends IndexOrder {
-  readonly key: string;
-  readonly copy: string;
-}
-
-export interface RowsOrder extends IndexOrder {
+interface RowsOrder {
   readonly no: number;
   readonly copy: string;
   /** Rows up to this id are done. */
@@ -31,13 +22,7 @@ export interface RowsOrder extends IndexOrder {
   readonly room: number;
 }
 
-export interface RowsAnswer {
-  readonly last: number;
-  readonly count: number;
-  readonly isDone: boolean;
-}
-
-export interface FinishOrder extends IndexOrder {
+interface FinishOrder {
   readonly no: number;
   readonly version: string;
   readonly dataset: DocumentEntry;
@@ -45,7 +30,7 @@ export interface FinishOrder extends IndexOrder {
 }
 
 /** `file` holds the sections as JSON and is deleted. */
-export interface DocumentOrder extends IndexOrder {
+interface DocumentOrder {
   readonly key: string;
   readonly version: string;
   readonly file: string | null;
@@ -55,7 +40,7 @@ export interface DocumentOrder extends IndexOrder {
   readonly maxBytes: number;
 }
 
-export interface EditOrder extends IndexOrder {
+interface EditOrder {
   readonly no: number;
   readonly copy: string;
   readonly put: readonly number[];
@@ -64,18 +49,11 @@ export interface EditOrder extends IndexOrder {
   readonly version: string | null;
 }
 
-type Job = (body: unknown) => Response | Promise<Response>;
+const on = <Order, Answer>(work: (index: IndexWriter, order: Order) => Answer) => work;
 
-export function indexJobs(): Record<string, Job> {
-  let writer: IndexWriter | null = null;
+/** What the worker does, each with an order that goes over as JSON; `index-client.ts` has them as calls. */
+function indexWork() {
   let copy: CopyRows | null = null;
-  const indexAt = ({ path }: IndexOrder): IndexWriter => {
-    if (writer?.path !== path) {
-      writer?.close();
-      writer = new IndexWriter(path);
-    }
-    return writer;
-  };
   const copyAt = (path: string): CopyRows => {
     if (copy?.path !== path) {
       copy?.close();
@@ -84,40 +62,38 @@ export function indexJobs(): Record<string, Job> {
     }
     return copy;
   };
-  const on =
-    <Order extends IndexOrder>(work: (index: IndexWriter, order: Order) => unknown): Job =>
-    async (body) => {
-      const order = body as Order;
-      return Response.json((await work(indexAt(order), order)) ?? null);
-    };
   return {
     live: on((index) => index.live()),
     reset: on((index) => index.reset()),
-    begin: on<BeginOrder>((index, { key, copy: path }) => index.begin(key, copyAt(path).names)),
-    rows: on<RowsOrder>((index, order) => takeRows(index, copyAt(order.copy), order)),
-    finish: on<FinishOrder>((index, { no, version, dataset, leftOut }) => {
+    begin: on((index, order: { readonly key: string; readonly copy: string }) =>
+      index.begin(order.key, copyAt(order.copy).names),
+    ),
+    rows: on((index, order: RowsOrder) => takeRows(index, copyAt(order.copy), order)),
+    finish: on((index, { no, version, dataset, leftOut }: FinishOrder) => {
       copy?.close();
       copy = null;
       index.finish(no, version, dataset, leftOut);
     }),
-    document: on<DocumentOrder>(takeDocument),
-    edit: on<EditOrder>((index, { no, copy: path, put, remove, version }) => {
+    document: on(takeDocument),
+    /** By how many entries the range grew. */
+    edit: on((index, { no, copy: path, put, remove, version }: EditOrder) => {
       const rows = copyAt(path);
       const change = { put: rows.named(put.filter((id) => id <= MAX_ROW_ID)), remove };
       const count = index.changeRows(no, rows.names, change);
       if (version !== null) index.setVersion(no, version);
       return count;
     }),
-    version: on<IndexOrder & { no: number; version: string }>((index, { no, version }) =>
-      index.setVersion(no, version),
+    version: on((index, order: { readonly no: number; readonly version: string }) =>
+      index.setVersion(order.no, order.version),
     ),
-    abandon: on<IndexOrder & { nos: readonly number[] }>((index, { nos }) => index.abandon(nos)),
+    abandon: on((index, { nos }: { readonly nos: readonly number[] }) => index.abandon(nos)),
+    /** False when none are left. */
     clear: on((index) => {
       const endsAt = performance.now() + SLICE_MS;
       while (performance.now() < endsAt) if (!index.clear(CLEARED_AT_ONCE)) return false;
       return true;
     }),
-    tidy: on<IndexOrder & { snapshot: string }>(async (index, { snapshot }) => {
+    tidy: on(async (index, { snapshot }: { readonly snapshot: string }) => {
       index.tidy();
       const catalogue = new Catalogue(snapshot);
       // A snapshot older than the index would make the next start read it again.
@@ -126,7 +102,33 @@ export function indexJobs(): Record<string, Job> {
   };
 }
 
-function takeRows(index: IndexWriter, copy: CopyRows, order: RowsOrder): RowsAnswer {
+export type IndexWork = ReturnType<typeof indexWork>;
+
+type Job = (body: unknown) => Promise<Response>;
+
+export function indexJobs(): Record<string, Job> {
+  let writer: IndexWriter | null = null;
+  const indexAt = (path: string): IndexWriter => {
+    if (writer?.path !== path) {
+      writer?.close();
+      writer = new IndexWriter(path);
+    }
+    return writer;
+  };
+  const jobs: [string, (index: IndexWriter, order: never) => unknown][] =
+    Object.entries(indexWork());
+  return Object.fromEntries(
+    jobs.map(([name, work]) => [
+      name,
+      async (body: unknown) => {
+        const { path, ...order } = body as { path: string };
+        return Response.json((await work(indexAt(path), order as never)) ?? null);
+      },
+    ]),
+  );
+}
+
+function takeRows(index: IndexWriter, copy: CopyRows, order: RowsOrder) {
   const endsAt = performance.now() + SLICE_MS;
   let last = order.after;
   let count = 0;
@@ -149,7 +151,7 @@ function takeRows(index: IndexWriter, copy: CopyRows, order: RowsOrder): RowsAns
   return { last, count, isDone };
 }
 
-function takeDocument(index: IndexWriter, order: DocumentOrder): { no: number; documents: number } {
+function takeDocument(index: IndexWriter, order: DocumentOrder) {
   const { key, version, file, title, name, maxBytes } = order;
   const sections =
     file === null ? [] : (JSON.parse(readFileSync(file, 'utf8')) as readonly DocumentEntry[]);

@@ -49,6 +49,8 @@ export interface IndexCounts {
   pruned: number;
 }
 
+type Target = Pick<PublishedResource, 'rel' | 'sheet'>;
+
 interface IndexerOptions {
   readonly client: IndexClient;
   readonly path: string;
@@ -104,10 +106,10 @@ export class Indexer {
     const { client, log, path } = this.#options;
     const asked = isDamageNoted(path)
       ? Promise.reject(new AppError('unavailable', DAMAGED))
-      : client.live();
+      : client('live');
     return asked.catch(async (error: unknown) => {
       log.warning('the search index cannot be read and is built again', { error });
-      await client.reset();
+      await client('reset');
       return [];
     });
   }
@@ -150,13 +152,6 @@ export class Indexer {
     ]);
   }
 
-  async idle(): Promise<void> {
-    while (this.pending > 0) {
-      const all = [...this.#running.values(), ...this.#waiting.values()];
-      await Promise.all(all.map(({ settled }) => settled.promise));
-    }
-  }
-
   /** Null: it could not be read. */
   follow(resource: PublishedResource, isForced = false): Promise<IndexedCount | null> {
     if (this.#isClosed) return Promise.resolve(null);
@@ -188,11 +183,12 @@ export class Indexer {
 
   /** For a row change the typed copy already has. Never rejects: after a failure the resource is read again. */
   async edited(
-    key: string,
+    target: Target,
     table: Table,
     rows: { readonly put: readonly number[]; readonly remove: readonly number[] },
   ): Promise<void> {
     const { client, log } = this.#options;
+    const key = keyOf(target);
     const version = versionOf(table, this.#options.limits().maxRows);
     const ranges = [this.#building.get(key), this.#live.get(key)];
     await Promise.all(
@@ -202,7 +198,10 @@ export class Indexer {
         if (isComplete) range.version = version;
         try {
           const order = { no: range.no, copy: table.path, ...rows };
-          range.documents += await client.edit({ ...order, version: isComplete ? version : null });
+          range.documents += await client('edit', {
+            ...order,
+            version: isComplete ? version : null,
+          });
         } catch (error) {
           range.isBroken = true;
           if (this.#isClosed) return;
@@ -215,11 +214,11 @@ export class Indexer {
   }
 
   /** For a new version whose rows did not change. */
-  async restamped(key: string, table: Table): Promise<void> {
-    const range = this.#live.get(key);
+  async restamped(target: Target, table: Table): Promise<void> {
+    const range = this.#live.get(keyOf(target));
     if (range === undefined || range.generation !== table.head.generation) return;
     range.version = versionOf(table, this.#options.limits().maxRows);
-    await this.#options.client.version(range.no, range.version);
+    await this.#options.client('version', { no: range.no, version: range.version });
   }
 
   close(): void {
@@ -239,7 +238,7 @@ export class Indexer {
       }
     }
     if (nos.length === 0 || this.#isClosed) return;
-    await this.#options.client.abandon(nos);
+    await this.#options.client('abandon', { nos });
     this.#tidyLater();
   }
 
@@ -355,9 +354,9 @@ export class Indexer {
       const name = resource.rel.slice(resource.rel.lastIndexOf('/') + 1);
       const title = stemOf(name);
       const order = { key, version, file, title, name, maxBytes };
-      const { no, documents } = await client.document(order);
+      const { no, documents } = await client('document', order);
       if (published.get(resource.rel, resource.sheet) === null) {
-        await client.abandon([no]);
+        await client('abandon', { nos: [no] });
         throw new AppError('not-found', 'Not Found');
       }
       this.#live.set(key, {
@@ -386,7 +385,7 @@ export class Indexer {
     const held = this.#live.get(key);
     const isCurrent = held?.version === versionOf(table, maxRows) && !held.isBroken;
     if (isCurrent && !isForced) return 'skipped';
-    const no = await this.#options.client.begin({ key, copy: table.path });
+    const no = await this.#options.client('begin', { key, copy: table.path });
     const { generation } = table.head;
     const range = { no, generation, version: '', documents: 0, leftOut: 0, isBroken: false };
     this.#building.set(key, range);
@@ -396,7 +395,7 @@ export class Indexer {
       this.#live.set(key, range);
       return { documents: range.documents };
     } catch (error) {
-      await this.#options.client.abandon([no]);
+      await this.#options.client('abandon', { nos: [no] });
       throw error;
     } finally {
       if (this.#building.get(key) === range) this.#building.delete(key);
@@ -416,7 +415,7 @@ export class Indexer {
     let count = 0;
     for (let isDone = false; !isDone && count < maxRows;) {
       const slice = { no: range.no, copy: table.path, after, room: maxRows - count };
-      const answer = await client.rows(slice).catch((error: unknown) => {
+      const answer = await client('rows', slice).catch((error: unknown) => {
         throw opened.isClosed ? new AppError('conflict', 'A newer copy took its place') : error;
       });
       if (this.#isClosed) throw new AppError('conflict', 'The copy was closed');
@@ -430,7 +429,7 @@ export class Indexer {
     range.leftOut = leftOut;
     range.documents += count + 1;
     const dataset = datasetText(resource, table);
-    await client.finish({ no: range.no, version, dataset, leftOut });
+    await client('finish', { no: range.no, version, dataset, leftOut });
     if (range.isBroken) throw new AppError('conflict', 'A change did not reach the index');
     if (leftOut > 0) {
       log.warning('rows past search.max_rows are not searched', {
@@ -464,10 +463,10 @@ export class Indexer {
   async #tidy(): Promise<void> {
     const { client, snapshot } = this.#options;
     if (this.pending > 0) return;
-    while (!this.#isClosed && (await client.clear()));
+    while (!this.#isClosed && (await client('clear')));
     if (this.#isClosed || this.pending > 0) return;
     this.#isUntidy = false;
-    await client.tidy(snapshot);
+    await client('tidy', { snapshot });
   }
 }
 

@@ -8,17 +8,14 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ChildPool } from '../processes/child-pool.ts';
 import type { Config } from '../config/schema.ts';
-import type { Table } from '../tables/copy/table.ts';
 import { queryWords } from '../tables/filter/words.ts';
 import { stateFolder } from '../store/state-files.ts';
-import { IndexClient } from './index-client.ts';
+import { indexClient } from './index-client.ts';
 import { DAMAGED, isDamageNoted, noteDamage } from './index-file.ts';
 import { type IndexCounts, Indexer } from './indexer.ts';
 import type { Contents, Published, PublishedResource } from './published.ts';
-import { keyOf } from './published.ts';
 import type { FoundPage } from './rank.ts';
-import { RebuildRequests } from './rebuild-requests.ts';
-import { Rebuilds } from './rebuilds.ts';
+import { type Rebuild, type RebuildProgress, RebuildRequests, Rebuilds } from './rebuilds.ts';
 import type { FindOrder } from './search-jobs.ts';
 import type { SnippetPart } from './snippet.ts';
 
@@ -67,71 +64,58 @@ const REBUILD_READERS = 8;
  * the background.
  */
 export async function openSearch(options: SearchOptions): Promise<Search> {
-  const { stateDir, published, contents, pools, config, log } = options;
-  const folder = stateFolder(stateDir, 'search');
-  const path = join(stateDir, INDEX_FILE);
-  const snapshot = join(folder, 'titles.json');
-  const indexer = new Indexer({
-    client: new IndexClient(pools.index, path),
-    path,
-    published,
-    contents,
-    temporary: folder,
-    snapshot,
-    limits: () => ({
-      maxBytes: config().search.max_document_bytes,
-      maxRows: config().search.max_rows,
-    }),
-    log,
-  });
-  await indexer.open();
-  const search = new Search({ ...options, path, snapshot, indexer });
+  const search = new Search(options);
+  await search.indexer.open();
   search.follow();
   return search;
 }
 
-interface OpenOptions extends SearchOptions {
-  readonly path: string;
-  readonly snapshot: string;
-  readonly indexer: Indexer;
-}
-
 export class Search {
-  readonly #options: OpenOptions;
+  readonly #options: SearchOptions;
+  readonly #path: string;
+  readonly #snapshot: string;
   readonly #requests: RebuildRequests;
   #stopFollowing: (() => void) | null = null;
+  readonly indexer: Indexer;
   readonly rebuilds: Rebuilds;
 
-  constructor(options: OpenOptions) {
+  constructor(options: SearchOptions) {
+    const { stateDir, published, contents, pools, config, clock, log } = options;
+    const folder = stateFolder(stateDir, 'search');
     this.#options = options;
-    this.#requests = new RebuildRequests({
-      folder: join(options.stateDir, 'search'),
-      rebuild: (isForced, onProgress) => this.rebuild(isForced, onProgress),
-      log: options.log,
+    this.#path = join(stateDir, INDEX_FILE);
+    this.#snapshot = join(folder, 'titles.json');
+    this.indexer = new Indexer({
+      client: indexClient(pools.index, this.#path),
+      path: this.#path,
+      published,
+      contents,
+      temporary: folder,
+      snapshot: this.#snapshot,
+      limits: () => ({
+        maxBytes: config().search.max_document_bytes,
+        maxRows: config().search.max_rows,
+      }),
+      log,
     });
-    this.rebuilds = new Rebuilds({
-      rebuild: (...order) => this.rebuild(...order),
-      clock: options.clock,
-      log: options.log,
-    });
-  }
-
-  get path(): string {
-    return this.#options.path;
+    const rebuild: Rebuild = (...order) => this.rebuild(...order);
+    this.#requests = new RebuildRequests({ folder, rebuild, log });
+    this.rebuilds = new Rebuilds({ rebuild, clock, log });
   }
 
   /** Searchable entries: rows, sections, pages, files. */
   get documents(): number {
-    return this.#options.indexer.documents;
+    return this.indexer.documents;
   }
 
   get pending(): number {
-    return this.#options.indexer.pending;
+    return this.indexer.pending;
   }
 
   /** Follows publications from now on, and with `search_on_startup` existing ones. */
   follow(): void {
-    const { published, indexer, config, log } = this.#options;
+    const { published, config, log } = this.#options;
+    const { indexer } = this;
     this.#stopFollowing = published.onChange(({ added, changed, removed }) => {
       const gone = removed.filter(({ rel, sheet }) => published.get(rel, sheet) === null);
       indexer.remove(gone).catch((error: unknown) => {
@@ -154,17 +138,17 @@ export class Search {
     limit,
     resources,
   }: SearchRequest<Resource>): Promise<SearchPage<Resource>> {
-    const { indexer, pools, config, path, snapshot } = this.#options;
+    const { pools, config } = this.#options;
     const words = queryWords(q);
     const byNo = new Map<number, Resource>();
     for (const resource of resources) {
-      const no = indexer.rangeOf(resource);
+      const no = this.indexer.rangeOf(resource);
       if (no !== null) byNo.set(no, resource);
     }
     if (words.length === 0 || byNo.size === 0) return NOTHING;
     const order: FindOrder = {
-      path,
-      snapshot,
+      path: this.#path,
+      snapshot: this.#snapshot,
       words,
       resources: [...byNo.keys()],
       offset,
@@ -184,11 +168,11 @@ export class Search {
   }
 
   #noteDamage(error: unknown): void {
-    const { path, log } = this.#options;
+    const { log } = this.#options;
     const isDamaged = error instanceof AppError && error.message === DAMAGED;
-    if (!isDamaged || isDamageNoted(path)) return;
+    if (!isDamaged || isDamageNoted(this.#path)) return;
     try {
-      noteDamage(path);
+      noteDamage(this.#path);
       log.warning('the search index is damaged; the next start builds it again');
     } catch (failure) {
       log.warning('the search index is damaged; delete it and start again', { error: failure });
@@ -199,7 +183,7 @@ export class Search {
   leftOut(
     resources: readonly PublishedResource[],
   ): { readonly resource: PublishedResource; readonly rows: number }[] {
-    const { indexer } = this.#options;
+    const { indexer } = this;
     // Nearly always: asking for each of thousands would cost a tenth of a search.
     if (!indexer.leavesOut) return [];
     return resources
@@ -207,34 +191,14 @@ export class Search {
       .filter(({ rows }) => rows > 0);
   }
 
-  /** Resolves when the resource can be found as it is now; an upload waits for this. */
-  settled(resource: PublishedResource): Promise<void> {
-    return this.#options.indexer.settled(resource);
-  }
-
-  idle(): Promise<void> {
-    return this.#options.indexer.idle();
-  }
-
-  edited(
-    target: Pick<PublishedResource, 'rel' | 'sheet'>,
-    table: Table,
-    rows: { readonly put: readonly number[]; readonly remove: readonly number[] },
-  ): Promise<void> {
-    return this.#options.indexer.edited(keyOf(target), table, rows);
-  }
-
-  restamped(target: Pick<PublishedResource, 'rel' | 'sheet'>, table: Table): Promise<void> {
-    return this.#options.indexer.restamped(keyOf(target), table);
-  }
-
   /** With `isForced` also what did not change. Starts nothing more after `signal`. */
   async rebuild(
     isForced: boolean,
-    onProgress: (done: number, total: number) => void = () => {},
+    onProgress: RebuildProgress,
     signal?: AbortSignal,
   ): Promise<IndexCounts> {
-    const { published, indexer } = this.#options;
+    const { published } = this.#options;
+    const { indexer } = this;
     const sizeOf = (resource: PublishedResource): number => published.stampOf(resource)?.size ?? 0;
     const resources = [...published.list()].sort((a, b) => sizeOf(a) - sizeOf(b));
     const counts = { indexed: 0, documents: 0, skipped: 0, pruned: await indexer.prune() };
@@ -262,6 +226,6 @@ export class Search {
     this.#stopFollowing?.();
     this.rebuilds.stop();
     this.#requests.close();
-    this.#options.indexer.close();
+    this.indexer.close();
   }
 }

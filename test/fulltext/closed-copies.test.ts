@@ -25,7 +25,7 @@ async function indexed(pathOf: (opened: number) => string): Promise<unknown> {
     present = table;
     return Promise.resolve(table as unknown as Table);
   };
-  const client = {
+  const jobs: Partial<Record<string, () => Promise<unknown>>> = {
     begin: async () => {
       slices = 0;
       return 1;
@@ -37,7 +37,8 @@ async function indexed(pathOf: (opened: number) => string): Promise<unknown> {
     },
     finish: async () => undefined,
     abandon: async () => undefined,
-  } as unknown as IndexClient;
+  };
+  const client = ((job: string) => jobs[job]!()) as IndexClient;
   const published = { get: () => RESOURCE, stampOf: () => ({ size: 1 }) } as unknown as Published;
   const indexer = new Indexer({
     ...{ client, published, path: '', temporary: '', snapshot: '' },

@@ -39,7 +39,7 @@ test('stopped, it says so; another one can be started', async () => {
     log,
     rebuild: async (_isForced, _onProgress, signal) => {
       const stopped = Promise.withResolvers<void>();
-      signal.addEventListener('abort', () => stopped.resolve());
+      signal!.addEventListener('abort', () => stopped.resolve());
       await stopped.promise;
       return COUNTS;
     },

@@ -12,13 +12,11 @@ const PAGE: PublishedResource = {
 
 test('a change during a reading is waited for as well', async () => {
   const readings: PromiseWithResolvers<{ no: number; documents: number }>[] = [];
-  const client = {
-    document: () => {
-      const reading = Promise.withResolvers<{ no: number; documents: number }>();
-      readings.push(reading);
-      return reading.promise;
-    },
-  } as unknown as IndexClient;
+  const client = ((_document: string) => {
+    const reading = Promise.withResolvers<{ no: number; documents: number }>();
+    readings.push(reading);
+    return reading.promise;
+  }) as IndexClient;
   const published = {
     get: () => PAGE,
     stampOf: () => ({ size: 1, mtimeNs: BigInt(readings.length), ctimeNs: 1n, inode: 1n }),
