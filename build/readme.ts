@@ -18,8 +18,7 @@ import { MAX_RENDER_BYTES } from '../src/docroot/documents.ts';
 import { PAGE_MS, SECTIONS_MS } from '../src/docroot/parsing/parse-workers.ts';
 import { MAX_RESULTS } from '../src/operations/search.ts';
 import { MAX_BUCKETS, MAX_GROUPS, MAX_QUERY_BYTES, MAX_STAGES } from '../src/language/limits.ts';
-import { MAX_ANONYMOUS_BYTES, MAX_JSON_BYTES } from '../src/http/context.ts';
-import { MAX_ROW_VALUES } from '../src/http/exchange.ts';
+import { MAX_ANONYMOUS_BYTES, MAX_JSON_BYTES, MAX_ROW_VALUES } from '../src/http/context.ts';
 import { JSON_BOUNDS } from '../src/base/json/json-outline.ts';
 import { MAX_EVENT_VALUES } from '../src/events/intake/json-text.ts';
 import { MAX_NUMBER_LENGTH } from '../src/base/json/json.ts';
@@ -30,7 +29,7 @@ import {
   MAX_CONDITIONS,
   MAX_KEPT,
 } from '../src/pages/dataset-page.ts';
-import { MAX_LINK_CHARACTERS } from '../src/pages/link-query.ts';
+import { MAX_LINK_CHARACTERS } from '../src/http/link-query.ts';
 import { MAX_FORM_BYTES } from '../src/http/body/form-body.ts';
 import { MAX_MESSAGE_BYTES } from '../src/api/mcp.ts';
 import { MAX_ROW_BYTES } from '../plugins/csv/reader.ts';

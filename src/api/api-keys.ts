@@ -1,21 +1,33 @@
+import { Elysia } from 'elysia';
 import { createApiKey, listApiKeys, revokeApiKey } from '../operations/api-keys.ts';
 import { apiKeysModel, newApiKeyModel, newApiKeyRequestModel } from './account-models.ts';
 import { emptyReply, jsonReply } from '../http/reply/reply.ts';
-import type { Route } from '../http/route-table.ts';
+import { door } from '../http/door.ts';
+import type { RouteRules } from '../http/route.ts';
 
-export const apiKeyRoutes: readonly Route[] = [
-  {
-    pattern: '/api/apikeys',
-    access: 'user',
-    refusesScopedKeys: true,
+const checks = { access: 'user', refusesScopedKeys: true } as const satisfies RouteRules;
+
+export const apiKeyRoutes = new Elysia({ name: 'api-keys', prefix: '/api/apikeys' })
+  .use(door)
+  .get('', async ({ ask: { services, user } }) => jsonReply(await listApiKeys(services, user)), {
+    checks,
     describes: {
-      GET: {
-        summary: 'List your API keys',
-        tag: 'auth',
-        answers: { 200: { description: 'Revoked ones too, by id', schema: apiKeysModel } },
-        errors: [403],
-      },
-      POST: {
+      summary: 'List your API keys',
+      tag: 'auth',
+      answers: { 200: { description: 'Revoked ones too, by id', schema: apiKeysModel } },
+      errors: [403],
+    },
+  })
+  .post(
+    '',
+    async ({ ask }) => {
+      const { services, user, origin } = ask;
+      const key = await createApiKey(services, user, origin, await ask.json());
+      return jsonReply(key, { status: 201 });
+    },
+    {
+      checks,
+      describes: {
         summary: 'Make an API key',
         tag: 'auth',
         body: { schema: newApiKeyRequestModel },
@@ -25,33 +37,21 @@ export const apiKeyRoutes: readonly Route[] = [
         errors: [400],
       },
     },
-    methods: {
-      GET: async ({ services, user }) => jsonReply(await listApiKeys(services, user)),
-      POST: async (context) => {
-        const { services, user, origin } = context;
-        const key = await createApiKey(services, user, origin, await context.json());
-        return jsonReply(key, { status: 201 });
-      },
+  )
+  .delete(
+    '/:key_id',
+    async ({ ask }) => {
+      const { services, user, origin } = ask;
+      await revokeApiKey(services, user, origin, ask.intParameter('key_id'));
+      return emptyReply();
     },
-  },
-  {
-    pattern: '/api/apikeys/{key_id}',
-    access: 'user',
-    refusesScopedKeys: true,
-    describes: {
-      DELETE: {
+    {
+      checks,
+      describes: {
         summary: 'Revoke one of your API keys',
         tag: 'auth',
         answers: { 204: { description: 'It no longer works', schema: null } },
         errors: [404],
       },
     },
-    methods: {
-      DELETE: async (context) => {
-        const { services, user, origin } = context;
-        await revokeApiKey(services, user, origin, context.intParameter('key_id'));
-        return emptyReply();
-      },
-    },
-  },
-];
+  );

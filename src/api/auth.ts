@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import {
   changePassword,
   describeCaller,
@@ -22,129 +23,133 @@ import { isForm } from '../http/body/form-body.ts';
 import { loginForm } from '../pages/login-form.ts';
 import type { Reply } from '../http/reply/reply.ts';
 import { emptyReply, jsonReply, redirectReply } from '../http/reply/reply.ts';
-import type { Route } from '../http/route-table.ts';
+import type { Viewer } from '../http/operation-description.ts';
+import { door } from '../http/door.ts';
+import type { RouteRules } from '../http/route.ts';
 import { safeNext } from '../http/hooks/safe-next.ts';
 import { browserOf, endSession, signedIn } from '../http/hooks/sign-in.ts';
 
-export const authRoutes: readonly Route[] = [
-  {
-    pattern: '/auth/login',
-    access: 'public',
-    neverRedirects: true,
-    requiresOwnOrigin: true,
-    isExemptFromReadOnly: true,
-    describes: {
-      GET: {
+const checks = {
+  access: 'public',
+  neverRedirects: true,
+  requiresOwnOrigin: true,
+  isExemptFromReadOnly: true,
+} as const satisfies RouteRules;
+
+const checks2 = {
+  access: 'user',
+  hasJsonErrors: true,
+  refusesScopedKeys: true,
+} as const satisfies RouteRules;
+
+export const authRoutes = new Elysia({ name: 'auth', prefix: '/auth' })
+  .use(door)
+  .get(
+    '/login',
+    async ({ ask }) => {
+      const isFirstRun = await ask.services.firstRun.isOpen();
+      return loginForm(ask, { next: safeNext(ask.queryValue('next')), isFirstRun });
+    },
+    {
+      checks,
+      describes: {
         summary: 'Show the sign-in page',
         tag: 'auth',
         answers: {
           200: { description: 'A page for people', mediaType: 'text/html', schema: null },
         },
       },
-      POST: {
-        summary: 'Sign in with a password',
-        tag: 'auth',
-        body: [
-          { schema: loginModel },
-          { mediaType: 'application/x-www-form-urlencoded', schema: loginModel },
-        ],
-        answers: {
-          200: { description: 'Signed in; the session is in a cookie', schema: messageModel },
-          303: { description: 'Signed in, after a form', schema: null },
-        },
-        errors: [401, 403, 429, 503],
-      },
     },
-    methods: {
-      GET: async (context) => {
-        const isFirstRun = await context.services.firstRun.isOpen();
-        return loginForm(context, { next: safeNext(context.queryValue('next')), isFirstRun });
-      },
-      POST: postLogin,
-    },
-  },
-  {
-    pattern: '/auth/logout',
-    access: 'public',
-    requiresOwnOrigin: true,
-    isExemptFromReadOnly: true,
+  )
+  .post('/login', ({ ask }) => postLogin(ask), {
+    checks,
     describes: {
-      POST: {
+      summary: 'Sign in with a password',
+      tag: 'auth',
+      body: [
+        { schema: loginModel },
+        { mediaType: 'application/x-www-form-urlencoded', schema: loginModel },
+      ],
+      answers: {
+        200: { description: 'Signed in; the session is in a cookie', schema: messageModel },
+        303: { description: 'Signed in, after a form', schema: null },
+      },
+      errors: [401, 403, 429, 503],
+    },
+  })
+  .post(
+    '/logout',
+    async ({ ask }) => {
+      const { services, origin, session } = ask;
+      const { idToken } = await logout(services, origin, session?.token ?? null);
+      endSession(ask);
+      return redirectReply((await oidcSignOutAddress(services, idToken)) ?? '/auth/login');
+    },
+    {
+      checks: {
+        access: 'public',
+        requiresOwnOrigin: true,
+        isExemptFromReadOnly: true,
+        isListedFor: ({ caller }: Viewer) => caller !== null,
+      },
+      describes: {
         summary: 'Sign out',
         tag: 'auth',
         answers: { 302: { description: 'Signed out', schema: null } },
         errors: [403],
       },
     },
-    isListedFor: ({ caller }) => caller !== null,
-    methods: {
-      POST: async (context) => {
-        const { services, origin, session } = context;
-        const { idToken } = await logout(services, origin, session?.token ?? null);
-        endSession(context);
-        return redirectReply((await oidcSignOutAddress(services, idToken)) ?? '/auth/login');
-      },
-    },
-  },
-  {
-    pattern: '/auth/me',
-    access: 'user',
-    hasJsonErrors: true,
+  )
+  .get('/me', ({ ask: { user } }) => jsonReply(describeCaller(user)), {
+    checks: { access: 'user', hasJsonErrors: true },
     describes: {
-      GET: {
-        summary: 'Say who is asking',
-        tag: 'auth',
-        answers: { 200: { description: 'The caller', schema: callerModel } },
-      },
+      summary: 'Say who is asking',
+      tag: 'auth',
+      answers: { 200: { description: 'The caller', schema: callerModel } },
     },
-    methods: { GET: ({ user }) => jsonReply(describeCaller(user)) },
-  },
-  {
-    pattern: '/auth/sessions',
-    access: 'user',
-    hasJsonErrors: true,
-    refusesScopedKeys: true,
-    describes: {
-      GET: {
+  })
+  .get(
+    '/sessions',
+    async ({ ask: { services, user } }) => jsonReply(await listSessions(services, user)),
+    {
+      checks: checks2,
+      describes: {
         summary: 'List your sessions',
         tag: 'auth',
         answers: { 200: { description: 'Live ones, oldest first', schema: sessionsModel } },
         errors: [403],
       },
     },
-    methods: {
-      GET: async ({ services, user }) => jsonReply(await listSessions(services, user)),
+  )
+  .delete(
+    '/sessions/:id',
+    async ({ ask }) => {
+      const id = ask.intParameter('id');
+      await revokeSession(ask.services, ask.user, ask.origin, id);
+      if (id === ask.session?.id) endSession(ask);
+      return emptyReply();
     },
-  },
-  {
-    pattern: '/auth/sessions/{id}',
-    access: 'user',
-    hasJsonErrors: true,
-    refusesScopedKeys: true,
-    describes: {
-      DELETE: {
+    {
+      checks: checks2,
+      describes: {
         summary: 'End one of your sessions',
         tag: 'auth',
         answers: { 204: { description: 'It is over', schema: null } },
         errors: [404],
       },
     },
-    methods: {
-      DELETE: async (context) => {
-        const id = context.intParameter('id');
-        await revokeSession(context.services, context.user, context.origin, id);
-        if (id === context.session?.id) endSession(context);
-        return emptyReply();
-      },
+  )
+  .put(
+    '/password',
+    async ({ ask }) => {
+      const body = await ask.json();
+      await changePassword(ask.services, ask.user, ask.origin, body);
+      endSession(ask);
+      return jsonReply({ message: 'Password changed. Sign in again.' });
     },
-  },
-  {
-    pattern: '/auth/password',
-    access: 'user',
-    hasJsonErrors: true,
-    refusesScopedKeys: true,
-    describes: {
-      PUT: {
+    {
+      checks: checks2,
+      describes: {
         summary: 'Change your password and end your sessions',
         tag: 'auth',
         body: { schema: passwordChangeModel },
@@ -152,16 +157,7 @@ export const authRoutes: readonly Route[] = [
         errors: [400, 429, 503],
       },
     },
-    methods: {
-      PUT: async (context) => {
-        const body = await context.json();
-        await changePassword(context.services, context.user, context.origin, body);
-        endSession(context);
-        return jsonReply({ message: 'Password changed. Sign in again.' });
-      },
-    },
-  },
-];
+  );
 
 async function postLogin(context: Context): Promise<Reply> {
   requireLocalLogin(context.services);

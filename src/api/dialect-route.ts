@@ -8,11 +8,12 @@ import type { QueuePlace } from '../events/intake/queue-room.ts';
 import { admitIntake, ingestEvents, noteRefusedIntake, queuePlace } from '../operations/events.ts';
 import type { Context } from '../http/context.ts';
 import { countedMarks, decodedBody } from './event-body.ts';
-import type { BodyDescription, OperationDescription } from './operation-description.ts';
+import type { BodyDescription, OperationDescription } from '../http/operation-description.ts';
 import { readOnlyMode } from '../http/reply/refusals.ts';
 import type { Reply } from '../http/reply/reply.ts';
 import { emptyReply } from '../http/reply/reply.ts';
-import type { Route, RouteMethod } from '../http/route-table.ts';
+import type { Asked } from '../http/door.ts';
+import { patternOf, type RouteRules } from '../http/route.ts';
 import { noteUnknownSender } from '../http/hooks/unknown-senders.ts';
 
 /** How a dialect stands on the web. */
@@ -31,8 +32,8 @@ export interface DialectDoor {
   readonly ownCoding?: string;
 }
 
-/** What all routes of log clients say of themselves. */
-export const DIALECT_ROUTE = {
+/** What holds for all routes of log clients. */
+export const DIALECT_RULES = {
   access: 'user',
   takesIngestCredentials: true,
   neverRedirects: true,
@@ -41,7 +42,7 @@ export const DIALECT_ROUTE = {
   isExemptFromReadOnly: true,
   takesEventsBy: ['GET', 'POST', 'PUT'],
   onRefused: noteUnknownSender,
-} as const satisfies Partial<Route>;
+} as const satisfies RouteRules;
 
 const PARAMETERS = ['index', 'sourcetype', 'source', 'host', 'dry_run'].map(
   (name) =>
@@ -54,27 +55,29 @@ const PARAMETERS = ['index', 'sourcetype', 'source', 'host', 'dry_run'].map(
     }) as const,
 );
 
-/** An accepting route. `describes` needs no parameters: all have the same. */
+/** The handler of an accepting route. */
+export function accepts(door: DialectDoor): (context: Asked & { route: string }) => Promise<Reply> {
+  return ({ ask, route }) => accept(ask, door, patternOf(route, {}));
+}
+
+/** Checks and description of an accepting route. `describes` needs no parameters: all have the same. */
 export function dialectRoute(
-  pattern: string,
-  methods: readonly RouteMethod[],
-  door: DialectDoor,
+  { failure, failureBodies }: DialectDoor,
   describes: OperationDescription,
-): Route {
-  const description = {
-    ...describes,
-    parameters: [...(describes.parameters ?? []), ...PARAMETERS],
-    errors: [400, 413, 415, 422, 429, 503],
-  };
-  const each = <Value>(value: Value) =>
-    Object.fromEntries(methods.map((method) => [method, value])) as Record<RouteMethod, Value>;
+  rules: Partial<RouteRules> = {},
+): { readonly checks: RouteRules; readonly describes: OperationDescription } {
   return {
-    ...DIALECT_ROUTE,
-    pattern,
-    answersFailure: door.failure,
-    describesFailure: () => door.failureBodies,
-    describes: each(description),
-    methods: each((context: Context) => accept(context, door, pattern)),
+    checks: {
+      ...DIALECT_RULES,
+      answersFailure: failure,
+      describesFailure: () => failureBodies,
+      ...rules,
+    },
+    describes: {
+      ...describes,
+      parameters: [...(describes.parameters ?? []), ...PARAMETERS],
+      errors: [400, 413, 415, 422, 429, 503],
+    },
   };
 }
 

@@ -1,12 +1,15 @@
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../base/errors.ts';
 import { bulkError, ELASTIC_PRODUCT } from '../events/intake/dialects/bulk.ts';
 import type { Context } from '../http/context.ts';
 import type { DialectDoor } from './dialect-route.ts';
-import { DIALECT_ROUTE, dialectRoute } from './dialect-route.ts';
+import { accepts, DIALECT_RULES, dialectRoute } from './dialect-route.ts';
 import type { Reply } from '../http/reply/reply.ts';
 import { bodyReply, jsonReply } from '../http/reply/reply.ts';
-import type { Handler, Route } from '../http/route-table.ts';
+import { door } from '../http/door.ts';
+import type { OperationDescription } from '../http/operation-description.ts';
+import type { RouteRules } from '../http/route.ts';
 
 const bulkModel = Type.Object(
   { took: Type.Integer(), errors: Type.Boolean(), items: Type.Array(Type.Any()) },
@@ -35,7 +38,7 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   503: 'es_rejected_execution_exception',
 };
 
-const door: DialectDoor = {
+const bulk: DialectDoor = {
   dialect: 'bulk',
   mode: () => '',
   mark: '\n',
@@ -57,46 +60,59 @@ const INFO = {
   tagline: 'You Know, for Search',
 };
 
-const anyAnswer = { 200: { description: 'As Elasticsearch would', schema: Type.Any() } };
+const rules = {
+  ...DIALECT_RULES,
+  answersFailure: bulkFailure,
+  describesFailure: () => FAILURE_BODIES,
+} as const satisfies RouteRules;
+/** Answered like Elasticsearch: clients ask before they send. Elysia changes what it is given, so each route gets a copy. */
+const probe = {
+  checks: { ...rules, leavesOtherMethods: false },
+  describes: describesProbe({}),
+};
+const bulkRoute = dialectRoute(bulk, {
+  summary: 'Send events as an Elasticsearch client',
+  tag: 'events',
+  body: { mediaType: 'application/x-ndjson', schema: null },
+  answers: { 200: { description: 'What came of each document', schema: bulkModel } },
+});
 
-export const elasticRoutes: readonly Route[] = [
-  ...['/_bulk', '/{index}/_bulk', '/elastic/_bulk', '/elastic/{index}/_bulk'].map((pattern) =>
-    dialectRoute(pattern, ['POST', 'PUT'], door, {
-      summary: 'Send events as an Elasticsearch client',
-      tag: 'events',
-      body: { mediaType: 'application/x-ndjson', schema: null },
-      answers: { 200: { description: 'What came of each document', schema: bulkModel } },
-    }),
-  ),
-  { ...probe('/elastic', INFO), endsInSlash: true },
-  probe('/elastic/_cluster/health', {
-    cluster_name: 'svc',
-    status: 'green',
-    timed_out: false,
-    number_of_nodes: 1,
-  }),
-  probe('/elastic/_license', { license: { status: 'active', uid: 'svc', type: 'basic' } }),
-  probe('/elastic/_xpack', { features: {} }),
-  probe('/elastic/_nodes/{path:rest}', { nodes: {} }),
-  ...['_index_template', '_template', '_component_template', '_ilm', '_ingest'].map((name) =>
-    setupProbe(`/elastic/${name}/{path:rest}`),
-  ),
-  setupProbe('/elastic/{index}', refuseApi),
-  unknownPath('/elastic/{path:rest}'),
-];
-
-function probe(pattern: string, answer: object): Route {
+function describesProbe(more: Partial<OperationDescription>): OperationDescription {
   return {
-    ...DIALECT_ROUTE,
-    pattern,
-    leavesOtherMethods: false,
-    answersFailure: bulkFailure,
-    describesFailure: () => FAILURE_BODIES,
-    describes: {
-      GET: { summary: 'Answer an Elasticsearch client', tag: 'events', answers: anyAnswer },
-    },
-    methods: { GET: () => jsonReply(answer, { headers: ELASTIC_PRODUCT }) },
+    summary: 'Answer an Elasticsearch client',
+    tag: 'events',
+    answers: { 200: { description: 'As Elasticsearch would', schema: Type.Any() } },
+    ...more,
   };
+}
+
+function answers(body: object): () => Reply {
+  return () => jsonReply(body, { headers: ELASTIC_PRODUCT });
+}
+
+const probes = new Elysia({ name: 'elastic-probes', prefix: '/elastic' })
+  .use(door)
+  .get('', answers(INFO), { ...probe, checks: { ...probe.checks, endsInSlash: true } })
+  .get(
+    '/_cluster/health',
+    answers({ cluster_name: 'svc', status: 'green', timed_out: false, number_of_nodes: 1 }),
+    { ...probe },
+  )
+  .get('/_license', answers({ license: { status: 'active', uid: 'svc', type: 'basic' } }), {
+    ...probe,
+  })
+  .get('/_xpack', answers({ features: {} }), { ...probe })
+  .get('/_nodes/*', answers({ nodes: {} }), {
+    ...probe,
+    checks: { ...probe.checks, rest: 'path' },
+  });
+
+/** Templates and the like: clients may send them, nothing is stored. */
+const put = describesProbe({ body: { schema: Type.Any(), required: false } });
+for (const name of ['_index_template', '_template', '_component_template', '_ilm', '_ingest']) {
+  const checks = { ...probe.checks, rest: 'path' };
+  probes.get(`/${name}/*`, answers({}), { checks, describes: probe.describes });
+  probes.put(`/${name}/*`, answers({ acknowledged: true }), { checks, describes: put });
 }
 
 /** Index names begin with other characters: such a path is an API that is not offered. */
@@ -104,39 +120,38 @@ function refuseApi({ parameters }: Context): void {
   if (parameters['index']!.startsWith('_')) throw new AppError('not-found', 'Not found.');
 }
 
-/** Templates and the like: clients may send them, nothing is stored. */
-function setupProbe(pattern: string, check: (context: Context) => void = () => undefined): Route {
-  const describes = { summary: 'Answer an Elasticsearch client', tag: 'events' } as const;
-  return {
-    ...probe(pattern, {}),
-    describes: {
-      GET: { ...describes, answers: anyAnswer },
-      PUT: { ...describes, body: { schema: Type.Any(), required: false }, answers: anyAnswer },
+probes
+  .get(
+    '/:index',
+    ({ ask }) => {
+      refuseApi(ask);
+      return answers({})();
     },
-    methods: {
-      GET: (context) => {
-        check(context);
-        return jsonReply({}, { headers: ELASTIC_PRODUCT });
-      },
-      PUT: (context) => {
-        check(context);
-        return jsonReply({ acknowledged: true }, { headers: ELASTIC_PRODUCT });
-      },
+    { ...probe },
+  )
+  .put(
+    '/:index',
+    ({ ask }) => {
+      refuseApi(ask);
+      return answers({ acknowledged: true })();
     },
-  };
+    { checks: probe.checks, describes: put },
+  );
+for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+  probes.route(method, '/*', unknownPath, {
+    checks: { ...DIALECT_RULES, answersFailure: bulkFailure, rest: 'path' },
+  });
 }
 
-function unknownPath(pattern: string): Route {
-  const handler: Handler = () => {
-    throw new AppError('not-found', 'Not found.');
-  };
-  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-  return {
-    ...DIALECT_ROUTE,
-    pattern,
-    answersFailure: bulkFailure,
-    methods: Object.fromEntries(methods.map((method) => [method, handler])),
-  };
+function unknownPath(): never {
+  throw new AppError('not-found', 'Not found.');
+}
+
+export const elasticRoutes = new Elysia({ name: 'elastic' }).use(door).use(probes);
+for (const path of ['/_bulk', '/:index/_bulk', '/elastic/_bulk', '/elastic/:index/_bulk']) {
+  elasticRoutes
+    .post(path, accepts(bulk), { ...bulkRoute })
+    .put(path, accepts(bulk), { ...bulkRoute });
 }
 
 function bulkFailure({ status, headers, message, issues }: AppError): Reply {

@@ -1,3 +1,4 @@
+import { type AnyElysia, Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { listIndexes } from '../operations/event-indexes.ts';
 import {
@@ -12,19 +13,31 @@ import { eventJsonBody } from './event-json.ts';
 import { ingestSettingsModel } from './event-models.ts';
 import type { Reply } from '../http/reply/reply.ts';
 import { jsonReply } from '../http/reply/reply.ts';
-import type { Route } from '../http/route-table.ts';
+import { door } from '../http/door.ts';
+import type { RouteRules } from '../http/route.ts';
 import { requireFormat } from './events.ts';
 
 const settings = { description: 'The settings', schema: ingestSettingsModel };
 
-export const eventAdministrationRoutes: readonly Route[] = [
-  {
-    pattern: '/api',
-    endsInSlash: true,
-    access: 'user',
-    answersFailure: eventErrorReply,
-    describes: {
-      GET: {
+const checks = { access: 'superuser', refusesScopedKeys: true } as const satisfies RouteRules;
+
+export const eventAdministrationRoutes = new Elysia({ name: 'event-administration' })
+  .use(door)
+  .use(settingsRoutes('/api/apikeys/:key_id/ingest', false))
+  .use(settingsRoutes('/admin/api-keys/:key_id/ingest', true))
+  .get(
+    '/api',
+    ({ ask }) => {
+      requireFormat(ask);
+      const { baseUrl } = ask;
+      return jsonReply({
+        events: `${baseUrl}/api/events/`,
+        savedsearches: `${baseUrl}/api/savedsearches/`,
+      });
+    },
+    {
+      checks: { endsInSlash: true, access: 'user', answersFailure: eventErrorReply },
+      describes: {
         summary: 'List the event services',
         tag: 'events',
         answers: {
@@ -38,91 +51,73 @@ export const eventAdministrationRoutes: readonly Route[] = [
         },
       },
     },
-    methods: {
-      GET: (context) => {
-        requireFormat(context);
-        const { baseUrl } = context;
-        return jsonReply({
-          events: `${baseUrl}/api/events/`,
-          savedsearches: `${baseUrl}/api/savedsearches/`,
-        });
-      },
-    },
-  },
-  settingsRoute('/api/apikeys/{key_id}/ingest', false),
-  settingsRoute('/admin/api-keys/{key_id}/ingest', true),
-  {
-    pattern: '/admin/ingest',
-    access: 'superuser',
-    refusesScopedKeys: true,
-    describes: {
-      GET: {
+  )
+  .get(
+    '/admin/ingest',
+    async ({ ask: { services } }) => jsonReply(await describeIngest(services)),
+    {
+      checks,
+      describes: {
         summary: 'Show what is coming in',
         tag: 'admin',
         answers: { 200: { description: 'Queue, commits and credentials', schema: Type.Any() } },
       },
     },
-    methods: { GET: async ({ services }) => jsonReply(await describeIngest(services)) },
-  },
-  {
-    pattern: '/admin/ingest/rejects',
-    access: 'superuser',
-    refusesScopedKeys: true,
+  )
+  .get('/admin/ingest/rejects', ({ ask: { services } }) => jsonReply(listRejects(services)), {
+    checks,
     describes: {
-      GET: {
-        summary: 'List entries that were not stored',
-        tag: 'admin',
-        answers: { 200: { description: 'Newest first', schema: Type.Array(Type.Any()) } },
-      },
+      summary: 'List entries that were not stored',
+      tag: 'admin',
+      answers: { 200: { description: 'Newest first', schema: Type.Array(Type.Any()) } },
     },
-    methods: { GET: ({ services }) => jsonReply(listRejects(services)) },
-  },
-  {
-    pattern: '/admin/events/indexes',
-    access: 'superuser',
-    refusesScopedKeys: true,
-    describes: {
-      GET: {
+  })
+  .get(
+    '/admin/events/indexes',
+    async ({ ask: { services } }) => jsonReply(await listIndexes(services)),
+    {
+      checks,
+      describes: {
         summary: 'List the event indexes',
         tag: 'admin',
         answers: { 200: { description: 'By name', schema: Type.Array(Type.Any()) } },
         errors: [503],
       },
     },
-    methods: { GET: async ({ services }) => jsonReply(await listIndexes(services)) },
-  },
-];
+  );
 
-function settingsRoute(pattern: string, anyOwner: boolean): Route {
-  return {
-    pattern,
-    access: anyOwner ? 'superuser' : 'user',
-    refusesScopedKeys: true,
-    describes: {
-      GET: {
-        summary: 'Read the ingest settings of a key',
-        tag: anyOwner ? 'admin' : 'auth',
-        answers: { 200: settings },
-        errors: [404],
+function settingsRoutes(path: string, anyOwner: boolean): AnyElysia {
+  const checks = { access: anyOwner ? 'superuser' : 'user', refusesScopedKeys: true } as const;
+  const tag = anyOwner ? 'admin' : 'auth';
+  return new Elysia({ name: `ingest-settings-${tag}` })
+    .use(door)
+    .get(
+      path,
+      async ({ ask }) => {
+        const { services, user } = ask;
+        const keyId = ask.intParameter('key_id');
+        return jsonReply(await readIngestSettings(services, user, keyId, { anyOwner }));
       },
-      PUT: {
+      {
+        checks,
+        describes: {
+          summary: 'Read the ingest settings of a key',
+          tag,
+          answers: { 200: settings },
+          errors: [404],
+        },
+      },
+    )
+    .put(path, ({ ask }) => replace(ask, anyOwner), {
+      checks,
+      describes: {
         summary: 'Replace the ingest settings of a key',
-        tag: anyOwner ? 'admin' : 'auth',
+        tag,
         body: { schema: ingestSettingsModel },
         answers: { 200: settings },
         errors: [400, 404],
       },
-    },
-    methods: {
-      GET: async (context) => {
-        const { services, user } = context;
-        return jsonReply(
-          await readIngestSettings(services, user, context.intParameter('key_id'), { anyOwner }),
-        );
-      },
-      PUT: (context) => replace(context, anyOwner),
-    },
-  };
+    });
 }
 
 async function replace(context: Context, anyOwner: boolean): Promise<Reply> {

@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import { TimeZone } from '../base/time-zone.ts';
 import { parseTime, timeText } from '../events/event-time.ts';
 import { isInterval } from '../events/read/histogram.ts';
@@ -27,60 +28,51 @@ import {
 } from './event-query.ts';
 import type { Reply } from '../http/reply/reply.ts';
 import { bodyReply, jsonReply } from '../http/reply/reply.ts';
-import type { Route } from '../http/route-table.ts';
+import { door } from '../http/door.ts';
+import type { RouteRules } from '../http/route.ts';
 import { EVENT_ROUTE, requireReadableFormat } from './events.ts';
 
 const EVENT_STREAM = 'text/event-stream';
 
-export const eventViewRoutes: readonly Route[] = [
-  {
-    ...EVENT_ROUTE,
-    isListedFor: ({ usesEvents }) => usesEvents,
-    pattern: '/api/events/tail',
+const checks = {
+  ...EVENT_ROUTE,
+  isListedFor: ({ usesEvents }) => usesEvents,
+} as const satisfies RouteRules;
+
+export const eventViewRoutes = new Elysia({ name: 'event-views', prefix: '/api/events' })
+  .use(door)
+  .get('/tail', ({ ask }) => tail(ask), {
+    checks,
     describes: {
-      GET: {
-        summary: 'Follow new events',
-        tag: 'events',
-        parameters: tailParameters,
-        answers: {
-          200: { description: 'Server-sent events', mediaType: 'text/event-stream', schema: null },
-        },
-        errors: [400, 403, 429],
+      summary: 'Follow new events',
+      tag: 'events',
+      parameters: tailParameters,
+      answers: {
+        200: { description: 'Server-sent events', mediaType: 'text/event-stream', schema: null },
       },
+      errors: [400, 403, 429],
     },
-    methods: { GET: tail },
-  },
-  {
-    ...EVENT_ROUTE,
-    isListedFor: ({ usesEvents }) => usesEvents,
-    pattern: '/api/events/histogram',
+  })
+  .get('/histogram', ({ ask }) => histogram(ask), {
+    checks,
     describes: {
-      GET: {
-        summary: 'Count events over time',
-        tag: 'events',
-        parameters: histogramParameters,
-        answers: { 200: { description: 'Buckets of the event time', schema: histogramModel } },
-        errors: [400, 403, 429, 503],
-      },
+      summary: 'Count events over time',
+      tag: 'events',
+      parameters: histogramParameters,
+      answers: { 200: { description: 'Buckets of the event time', schema: histogramModel } },
+      errors: [400, 403, 429, 503],
     },
-    methods: { GET: histogram },
-  },
-  {
-    ...EVENT_ROUTE,
-    isListedFor: ({ usesEvents }) => usesEvents,
-    pattern: '/api/events/fields',
+  })
+  .get('/fields', ({ ask }) => fields(ask), {
+    checks,
     describes: {
-      GET: {
-        summary: 'Describe the fields of events',
-        tag: 'events',
-        parameters: fieldParameters,
-        answers: { 200: { description: 'By how often they occur', schema: fieldSummaryModel } },
-        errors: [400, 403, 429, 503],
-      },
+      summary: 'Describe the fields of events',
+      tag: 'events',
+      parameters: fieldParameters,
+      answers: { 200: { description: 'By how often they occur', schema: fieldSummaryModel } },
+      errors: [400, 403, 429, 503],
     },
-    methods: { GET: fields },
-  },
-];
+  });
 
 async function histogram(context: Context): Promise<Reply> {
   const { services, user, origin, request } = context;

@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { eventJson } from '../events/event.ts';
 import type { Verb } from '../accounts/rights/principal.ts';
@@ -33,7 +34,9 @@ import { nextLink } from '../pages/next-link.ts';
 import { readOnlyMode } from '../http/reply/refusals.ts';
 import type { Reply } from '../http/reply/reply.ts';
 import { bodyReply, emptyReply } from '../http/reply/reply.ts';
-import type { Route } from '../http/route-table.ts';
+import { door } from '../http/door.ts';
+import type { Viewer } from '../http/operation-description.ts';
+import type { RouteRules } from '../http/route.ts';
 import { whileAllowed } from '../http/body/standing-body.ts';
 import { noteUnknownSender } from '../http/hooks/unknown-senders.ts';
 
@@ -61,85 +64,92 @@ export const EVENT_ROUTE = {
   isExemptFromReadOnly: true,
 } as const;
 
-export const eventRoutes: readonly Route[] = [
-  {
-    ...EVENT_ROUTE,
-    pattern: '/api/events',
-    endsInSlash: true,
-    takesEventsBy: ['POST'],
-    isListedFor: ({ usesEvents }) => usesEvents,
-    beforeMethodRefusal: async ({ services, user, origin }) => {
-      await requireEventRight(services, user, origin, 'write');
-    },
-    onRefused: noteUnknownSender,
+const usesEvents = ({ usesEvents }: Viewer): boolean => usesEvents;
+const checks = {
+  ...EVENT_ROUTE,
+  endsInSlash: true,
+  isListedFor: usesEvents,
+  hasNumbers: true,
+} as const satisfies RouteRules;
+const listChecks = {
+  ...EVENT_ROUTE,
+  endsInSlash: true,
+  takesEventsBy: ['POST'],
+  isListedFor: usesEvents,
+  beforeMethodRefusal: async ({ services, user, origin }: Context): Promise<void> => {
+    await requireEventRight(services, user, origin, 'write');
+  },
+  onRefused: noteUnknownSender,
+} as const satisfies RouteRules;
+
+export const eventRoutes = new Elysia({ name: 'events', prefix: '/api/events' })
+  .use(door)
+  .get('', ({ ask }) => list(ask), {
+    checks: listChecks,
     describes: {
-      GET: {
-        summary: 'List events',
-        tag: 'events',
-        parameters: listParameters,
-        answers: { 200: { description: 'By ascending id', schema: Type.Array(eventModel) } },
-        errors: [400, 403, 503],
-      },
-      POST: {
-        summary: 'Create one or more events',
-        tag: 'events',
-        body: [
-          { schema: Type.Union([newEventModel, Type.Array(newEventModel)]) },
-          { mediaType: 'application/x-ndjson', schema: null },
-        ],
-        answers: {
-          201: {
-            description:
-              'The event, the events in the order of the body, or what came of the lines',
-            schema: Type.Union([eventModel, Type.Array(eventModel), eventLinesModel]),
-          },
+      summary: 'List events',
+      tag: 'events',
+      parameters: listParameters,
+      answers: { 200: { description: 'By ascending id', schema: Type.Array(eventModel) } },
+      errors: [400, 403, 503],
+    },
+  })
+  .post('', ({ ask }) => create(ask), {
+    checks: listChecks,
+    describes: {
+      summary: 'Create one or more events',
+      tag: 'events',
+      body: [
+        { schema: Type.Union([newEventModel, Type.Array(newEventModel)]) },
+        { mediaType: 'application/x-ndjson', schema: null },
+      ],
+      answers: {
+        201: {
+          description: 'The event, the events in the order of the body, or what came of the lines',
+          schema: Type.Union([eventModel, Type.Array(eventModel), eventLinesModel]),
         },
-        errors: [400, 413, 415, 422, 429, 503],
       },
+      errors: [400, 413, 415, 422, 429, 503],
     },
-    methods: { GET: list, POST: create },
-  },
-  {
-    ...EVENT_ROUTE,
-    pattern: '/api/events/{id:int}',
-    endsInSlash: true,
-    isListedFor: ({ usesEvents }) => usesEvents,
+  })
+  .get('/:id', ({ ask }) => read(ask), {
+    checks,
     describes: {
-      GET: {
-        summary: 'Read an event',
-        tag: 'events',
-        answers: { 200: { description: 'The event', schema: eventModel } },
-        errors: [403, 404],
-      },
-      PUT: {
-        summary: 'Replace an event',
-        tag: 'events',
-        body: { schema: newEventModel },
-        answers: { 200: { description: 'The event', schema: eventModel } },
-        errors: [400, 404, 412, 413, 415, 503],
-      },
-      PATCH: {
-        summary: 'Change parts of an event',
-        tag: 'events',
-        body: { schema: eventChangeModel },
-        answers: { 200: { description: 'The event', schema: eventModel } },
-        errors: [400, 404, 412, 413, 415, 503],
-      },
-      DELETE: {
-        summary: 'Delete an event',
-        tag: 'events',
-        answers: { 204: { description: 'It is gone', schema: null } },
-        errors: [404, 412, 503],
-      },
+      summary: 'Read an event',
+      tag: 'events',
+      answers: { 200: { description: 'The event', schema: eventModel } },
+      errors: [403, 404],
     },
-    methods: {
-      GET: read,
-      PUT: (context) => change(context, false),
-      PATCH: (context) => change(context, true),
-      DELETE: remove,
+  })
+  .put('/:id', ({ ask }) => change(ask, false), {
+    checks,
+    describes: {
+      summary: 'Replace an event',
+      tag: 'events',
+      body: { schema: newEventModel },
+      answers: { 200: { description: 'The event', schema: eventModel } },
+      errors: [400, 404, 412, 413, 415, 503],
     },
-  },
-];
+  })
+  .patch('/:id', ({ ask }) => change(ask, true), {
+    checks,
+    describes: {
+      summary: 'Change parts of an event',
+      tag: 'events',
+      body: { schema: eventChangeModel },
+      answers: { 200: { description: 'The event', schema: eventModel } },
+      errors: [400, 404, 412, 413, 415, 503],
+    },
+  })
+  .delete('/:id', ({ ask }) => remove(ask), {
+    checks,
+    describes: {
+      summary: 'Delete an event',
+      tag: 'events',
+      answers: { 204: { description: 'It is gone', schema: null } },
+      errors: [404, 412, 503],
+    },
+  });
 
 async function list(context: Context): Promise<Reply> {
   const { services, user, origin, request } = context;

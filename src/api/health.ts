@@ -1,11 +1,13 @@
 /** Answers without waiting when the state was found sound a moment ago. */
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { timestamp } from '../base/clock.ts';
 import type { Context } from '../http/context.ts';
 import { jsonError } from '../http/reply/errors.ts';
 import type { Reply } from '../http/reply/reply.ts';
 import { jsonReply } from '../http/reply/reply.ts';
-import type { Route } from '../http/route-table.ts';
+import type { AppError } from '../base/errors.ts';
+import { door } from '../http/door.ts';
 import { isStateSound } from './state-soundness.ts';
 
 /** Version of the API, not of the program. */
@@ -22,17 +24,25 @@ const healthModel = Type.Object(
   { $id: 'Health' },
 );
 
-export const healthRoute: Route = {
-  pattern: '/health',
-  access: 'public',
-  neverRedirects: true,
-  comesFirst: true,
-  hasJsonErrors: true,
-  // Health does not depend on the credentials of the request, so a failure to check them is no failure.
-  answersFailure: (failure, context) =>
-    failure.status >= 500 ? health(context, false) : jsonError(failure, context.requestId),
-  describes: {
-    GET: {
+export const healthRoute = new Elysia({ name: 'health' }).use(door).get(
+  '/health',
+  ({ ask }) => {
+    const isSound = isStateSound(ask.services);
+    return typeof isSound === 'boolean'
+      ? health(ask, isSound)
+      : isSound.then((sound) => health(ask, sound));
+  },
+  {
+    checks: {
+      access: 'public',
+      neverRedirects: true,
+      comesFirst: true,
+      hasJsonErrors: true,
+      // Health does not depend on the credentials of the request, so a failure to check them is no failure.
+      answersFailure: (failure: AppError, context: Context) =>
+        failure.status >= 500 ? health(context, false) : jsonError(failure, context.requestId),
+    },
+    describes: {
       summary: 'Ask whether the server can work',
       tag: 'system',
       answers: {
@@ -41,15 +51,7 @@ export const healthRoute: Route = {
       },
     },
   },
-  methods: {
-    GET: (context) => {
-      const isSound = isStateSound(context.services);
-      return typeof isSound === 'boolean'
-        ? health(context, isSound)
-        : isSound.then((sound) => health(context, sound));
-    },
-  },
-};
+);
 
 function health(context: Context, isSound: boolean): Reply {
   const { services, caller } = context;

@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { refusalOf } from '../accounts/identity/refusal.ts';
 import { AppError } from '../base/errors.ts';
@@ -7,11 +8,11 @@ import { requireEventRight } from '../operations/event-access.ts';
 import { acknowledgedOf, isAcceptingEvents } from '../operations/events.ts';
 import type { Context } from '../http/context.ts';
 import type { DialectDoor } from './dialect-route.ts';
-import { DIALECT_ROUTE, dialectRoute } from './dialect-route.ts';
+import { accepts, DIALECT_RULES, dialectRoute } from './dialect-route.ts';
 import { eventJsonBody } from './event-json.ts';
 import type { Reply } from '../http/reply/reply.ts';
 import { jsonReply } from '../http/reply/reply.ts';
-import type { Route } from '../http/route-table.ts';
+import { door } from '../http/door.ts';
 
 const CHANNEL_HEADER = 'x-splunk-request-channel';
 const MAX_ASKED_IDS = 100_000;
@@ -22,39 +23,75 @@ const answerModel = Type.Object(
 const FAILURE_BODIES = [{ schema: answerModel }];
 const answers = { 200: { description: 'All events are stored', schema: answerModel } };
 
-export const hecRoutes: readonly Route[] = [
-  eventRoute('/services/collector'),
-  eventRoute('/services/collector/1.0'),
-  eventRoute('/services/collector/event'),
-  eventRoute('/services/collector/event/1.0'),
-  rawRoute('/services/collector/raw'),
-  rawRoute('/services/collector/raw/1.0'),
-  ackRoute('/services/collector/ack'),
-  ackRoute('/services/collector/ack/1.0'),
-  healthRoute('/services/collector/health'),
-  healthRoute('/services/collector/health/1.0'),
-];
+const events = doorTo('event');
+const lines = doorTo('raw');
+const queryToken = (context: Context): string | null =>
+  context.services.config.events.hec_query_token ? context.queryValue('token') : null;
+const failures = { answersFailure: hecFailure, describesFailure: () => FAILURE_BODIES };
+const eventRoute = dialectRoute(
+  events,
+  {
+    summary: 'Send events as a Splunk client',
+    tag: 'events',
+    body: { schema: Type.Any() },
+    answers,
+  },
+  { queryToken },
+);
+const rawRoute = dialectRoute(
+  lines,
+  {
+    summary: 'Send lines as a Splunk client',
+    tag: 'events',
+    body: { mediaType: 'text/plain', schema: null },
+    answers,
+  },
+  { queryToken },
+);
+const ackRoute = {
+  checks: { ...DIALECT_RULES, ...failures, queryToken },
+  describes: {
+    summary: 'Ask which requests of a channel are stored',
+    tag: 'events',
+    body: { schema: Type.Object({ acks: Type.Array(Type.Integer()) }) },
+    answers: {
+      200: {
+        description: 'True for those that are',
+        schema: Type.Object({ acks: Type.Record(Type.String(), Type.Boolean()) }),
+      },
+    },
+    errors: [400, 413, 415, 503],
+  },
+} as const;
+const healthRoute = {
+  checks: {
+    access: 'public',
+    ignoresCredentials: true,
+    leavesOtherMethods: true,
+    isExemptFromReadOnly: true,
+    ...failures,
+  },
+  describes: {
+    summary: 'Say whether events are taken',
+    tag: 'events',
+    answers: { 200: { description: 'They are', schema: answerModel } },
+    errors: [503],
+  },
+} as const;
 
-function eventRoute(pattern: string): Route {
-  return withQueryToken(
-    dialectRoute(pattern, ['POST'], doorTo('event'), {
-      summary: 'Send events as a Splunk client',
-      tag: 'events',
-      body: { schema: Type.Any() },
-      answers,
-    }),
-  );
-}
-
-function rawRoute(pattern: string): Route {
-  return withQueryToken(
-    dialectRoute(pattern, ['POST'], doorTo('raw'), {
-      summary: 'Send lines as a Splunk client',
-      tag: 'events',
-      body: { mediaType: 'text/plain', schema: null },
-      answers,
-    }),
-  );
+export const hecRoutes = new Elysia({ name: 'hec', prefix: '/services/collector' })
+  .use(door)
+  .post('', accepts(events), { ...eventRoute })
+  .post('/1.0', accepts(events), { ...eventRoute })
+  .post('/event', accepts(events), { ...eventRoute })
+  .post('/event/1.0', accepts(events), { ...eventRoute })
+  .post('/raw', accepts(lines), { ...rawRoute })
+  .post('/raw/1.0', accepts(lines), { ...rawRoute });
+for (const version of ['', '/1.0']) {
+  hecRoutes
+    .post(`/ack${version}`, ({ ask }) => acknowledge(ask), { ...ackRoute })
+    .get(`/health${version}`, ({ ask }) => health(ask), { ...healthRoute })
+    .post(`/health${version}`, ({ ask }) => health(ask), { ...healthRoute });
 }
 
 function doorTo(mode: string): DialectDoor {
@@ -68,36 +105,10 @@ function doorTo(mode: string): DialectDoor {
   };
 }
 
-function withQueryToken(route: Route): Route {
-  return {
-    ...route,
-    queryToken: (context) =>
-      context.services.config.events.hec_query_token ? context.queryValue('token') : null,
-  };
-}
-
-function ackRoute(pattern: string): Route {
-  return withQueryToken({
-    ...DIALECT_ROUTE,
-    pattern,
-    answersFailure: hecFailure,
-    describesFailure: () => FAILURE_BODIES,
-    describes: {
-      POST: {
-        summary: 'Ask which requests of a channel are stored',
-        tag: 'events',
-        body: { schema: Type.Object({ acks: Type.Array(Type.Integer()) }) },
-        answers: {
-          200: {
-            description: 'True for those that are',
-            schema: Type.Object({ acks: Type.Record(Type.String(), Type.Boolean()) }),
-          },
-        },
-        errors: [400, 413, 415, 503],
-      },
-    },
-    methods: { POST: acknowledge },
-  });
+function health({ services }: Context): Reply {
+  return isAcceptingEvents(services)
+    ? hecReply(200, 17)
+    : hecReply(503, 18, { 'Retry-After': '5' });
 }
 
 async function acknowledge(context: Context): Promise<Reply> {
@@ -118,28 +129,6 @@ function idsIn(body: unknown): number[] | null {
   const { acks } = body;
   if (!Array.isArray(acks) || acks.length > MAX_ASKED_IDS) return null;
   return acks.every((ack) => Number.isSafeInteger(ack)) ? (acks as number[]) : null;
-}
-
-function healthRoute(pattern: string): Route {
-  const description = {
-    summary: 'Say whether events are taken',
-    tag: 'events',
-    answers: { 200: { description: 'They are', schema: answerModel } },
-    errors: [503],
-  } as const;
-  const health = ({ services }: Context): Reply =>
-    isAcceptingEvents(services) ? hecReply(200, 17) : hecReply(503, 18, { 'Retry-After': '5' });
-  return {
-    pattern,
-    access: 'public',
-    ignoresCredentials: true,
-    leavesOtherMethods: true,
-    isExemptFromReadOnly: true,
-    answersFailure: hecFailure,
-    describesFailure: () => FAILURE_BODIES,
-    describes: { GET: description, POST: description },
-    methods: { GET: health, POST: health },
-  };
 }
 
 function hecReply(

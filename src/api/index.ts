@@ -1,5 +1,6 @@
-/** Every built-in route; files have none. */
-import type { Route } from '../http/route-table.ts';
+/** Every built-in route, a plugin for each noun; files have none. */
+import type { AnyElysia } from 'elysia';
+import { routesOf } from '../http/route.ts';
 import { adminPages } from '../pages/admin/nouns/index.ts';
 import { credentialRoutes } from './admin/credentials.ts';
 import { groupRoutes } from './admin/groups.ts';
@@ -37,40 +38,42 @@ import { setupRoute } from '../pages/routes/setup.ts';
 import { uploadsRoute } from './uploads.ts';
 
 /** In any order: a path matches at most one. */
-export const routes: readonly Route[] = [
+export const plugins: readonly AnyElysia[] = [
   landingRoute,
   healthRoute,
   metricsRoute,
   mediaRoute,
   mcpRoute,
-  ...authRoutes,
-  ...oidcRoutes,
+  authRoutes,
+  oidcRoutes,
   searchRoute,
   profileRoute,
-  ...searchLanguageRoutes,
+  searchLanguageRoutes,
   searchLanguagePageRoute,
-  ...guideRoutes,
+  guideRoutes,
   setupRoute,
-  ...apiKeyRoutes,
-  ...eventRoutes,
-  ...eventViewRoutes,
-  ...savedSearchRoutes,
-  ...tokenRoutes,
-  ...eventAdministrationRoutes,
-  ...hecRoutes,
-  ...elasticRoutes,
+  apiKeyRoutes,
+  eventRoutes,
+  eventViewRoutes,
+  savedSearchRoutes,
+  tokenRoutes,
+  eventAdministrationRoutes,
+  hecRoutes,
+  elasticRoutes,
   otlpRoute,
   lokiRoute,
   uploadsRoute,
-  ...userRoutes,
-  ...groupRoutes,
-  ...permissionRoutes,
-  ...credentialRoutes,
-  ...upkeepRoutes,
+  userRoutes,
+  groupRoutes,
+  permissionRoutes,
+  credentialRoutes,
+  upkeepRoutes,
   ...adminPages.map(({ route }) => route),
-  ...assetRoutes,
+  assetRoutes,
   paletteRoute,
   eventsPageRoute,
   savedSearchesPageRoute,
-  ...openApiRoutes,
+  openApiRoutes,
 ];
+
+export const routes = routesOf(plugins);

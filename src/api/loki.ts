@@ -1,30 +1,32 @@
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../base/errors.ts';
 import { PROTOBUF } from '../events/intake/dialects/otlp.ts';
 import type { Context } from '../http/context.ts';
-import { dialectRoute } from './dialect-route.ts';
+import { accepts, type DialectDoor, dialectRoute } from './dialect-route.ts';
 import type { Reply } from '../http/reply/reply.ts';
 import { bodyReply } from '../http/reply/reply.ts';
-import type { Route } from '../http/route-table.ts';
+import { door } from '../http/door.ts';
 
-export const lokiRoute: Route = dialectRoute(
+const loki: DialectDoor = {
+  dialect: 'loki',
+  mode: modeOf,
+  // Marks an entry in JSON; entries of protobuf cannot be counted this way.
+  mark: '["',
+  failure: lokiFailure,
+  failureBodies: [{ mediaType: 'text/plain', schema: null }],
+  ownCoding: 'snappy',
+};
+
+export const lokiRoute = new Elysia({ name: 'loki' }).use(door).post(
   '/loki/api/v1/push',
-  ['POST'],
-  {
-    dialect: 'loki',
-    mode: modeOf,
-    // Marks an entry in JSON; entries of protobuf cannot be counted this way.
-    mark: '["',
-    failure: lokiFailure,
-    failureBodies: [{ mediaType: 'text/plain', schema: null }],
-    ownCoding: 'snappy',
-  },
-  {
+  accepts(loki),
+  dialectRoute(loki, {
     summary: 'Send events as a Loki client',
     tag: 'events',
     body: [{ schema: Type.Any() }, { mediaType: PROTOBUF, schema: null }],
     answers: { 204: { description: 'All entries are stored', schema: null } },
-  },
+  }),
 );
 
 function modeOf({ body, request }: Context): string {

@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 /**
  * Sign-in through the identity provider, and the metadata by which clients find it.
  *
@@ -9,10 +10,11 @@ import { AppError } from '../base/errors.ts';
 import { finishOidcSignIn, startOidcSignIn } from '../operations/oidc-sign-in.ts';
 import type { Context } from '../http/context.ts';
 import { loginForm } from '../pages/login-form.ts';
-import type { OperationDescription } from './operation-description.ts';
+import type { OperationDescription } from '../http/operation-description.ts';
 import type { Reply } from '../http/reply/reply.ts';
 import { jsonReply, redirectReply } from '../http/reply/reply.ts';
-import type { Handler, Route } from '../http/route-table.ts';
+import type { ServerServices } from '../http/dependencies.ts';
+import { door } from '../http/door.ts';
 import { safeNext } from '../http/hooks/safe-next.ts';
 import type { OidcCookie } from '../http/hooks/session-cookie.ts';
 import {
@@ -53,7 +55,36 @@ const returnDescription: OperationDescription = {
   errors: [400, 404, 502],
 };
 
-const metadata: Handler = ({ services, baseUrl }) => {
+const signIn = {
+  access: 'public',
+  neverRedirects: true,
+  isListed: ({ oidc }: ServerServices) => oidc !== null,
+} as const;
+/** Not in the OpenAPI document, so nothing is described. */
+const metadata = {
+  access: 'public',
+  hasJsonErrors: true,
+  isOn: ({ oidc }: ServerServices) => oidc !== null,
+} as const;
+
+export const oidcRoutes = new Elysia({ name: 'oidc' })
+  .use(door)
+  .get('/auth/oidc/login', ({ ask }) => orLoginForm(ask, () => start(ask)), {
+    checks: signIn,
+    describes: startDescription,
+  })
+  .get('/auth/oidc/callback', ({ ask }) => orLoginForm(ask, () => comeBack(ask)), {
+    checks: signIn,
+    describes: returnDescription,
+  })
+  .get('/.well-known/oauth-protected-resource', ({ ask }) => metadataReply(ask), {
+    checks: metadata,
+  })
+  .get('/.well-known/oauth-protected-resource/mcp', ({ ask }) => metadataReply(ask), {
+    checks: metadata,
+  });
+
+function metadataReply({ services, baseUrl }: Context): Reply {
   const { public_url: publicUrl, issuer, scopes } = services.config.oidc;
   return jsonReply({
     resource: `${publicUrl || baseUrl}/mcp`,
@@ -61,37 +92,7 @@ const metadata: Handler = ({ services, baseUrl }) => {
     bearer_methods_supported: ['header'],
     scopes_supported: scopes.split(/\s+/).filter((scope) => scope !== ''),
   });
-};
-
-/** Not in the OpenAPI document, so nothing is described. */
-const metadataRoute = (pattern: string): Route => ({
-  pattern,
-  access: 'public',
-  hasJsonErrors: true,
-  isOn: ({ oidc }) => oidc !== null,
-  methods: { GET: metadata },
-});
-
-export const oidcRoutes: readonly Route[] = [
-  {
-    pattern: '/auth/oidc/login',
-    access: 'public',
-    neverRedirects: true,
-    isListed: ({ oidc }) => oidc !== null,
-    describes: { GET: startDescription },
-    methods: { GET: (context) => orLoginForm(context, () => start(context)) },
-  },
-  {
-    pattern: '/auth/oidc/callback',
-    access: 'public',
-    neverRedirects: true,
-    isListed: ({ oidc }) => oidc !== null,
-    describes: { GET: returnDescription },
-    methods: { GET: (context) => orLoginForm(context, () => comeBack(context)) },
-  },
-  metadataRoute('/.well-known/oauth-protected-resource'),
-  metadataRoute('/.well-known/oauth-protected-resource/mcp'),
-];
+}
 
 async function start(context: Context): Promise<Reply> {
   const { location, state, verifier, nonce } = await startOidcSignIn(context.services);

@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import { AppError } from '../base/errors.ts';
 import type { Context } from '../http/context.ts';
 import { PRIVATE } from '../http/reply/headers.ts';
@@ -6,34 +7,27 @@ import { docsPage } from '../pages/views/docs.tsx';
 import { operationPage } from '../pages/views/operation.tsx';
 import type { Reply } from '../http/reply/reply.ts';
 import { bodyReply } from '../http/reply/reply.ts';
-import type { Route } from '../http/route-table.ts';
+import { door } from '../http/door.ts';
 
-export const openApiRoutes: readonly Route[] = [
-  {
-    pattern: '/openapi.json',
-    access: 'public',
-    hasJsonErrors: true,
-    cacheControl: PRIVATE,
-    methods: {
-      GET: async ({ services, caller }) => {
-        const { pieces, etag } = await services.describeApi(caller);
-        const body = pieces.length === 1 ? pieces[0]! : streamOf(pieces);
-        return bodyReply(body, 'application/json', { etag });
-      },
+export const openApiRoutes = new Elysia({ name: 'openapi' })
+  .use(door)
+  .get(
+    '/openapi.json',
+    async ({ ask: { services, caller } }) => {
+      const { pieces, etag } = await services.describeApi(caller);
+      const body = pieces.length === 1 ? pieces[0]! : streamOf(pieces);
+      return bodyReply(body, 'application/json', { etag });
     },
-  },
-  {
-    pattern: '/docs',
-    access: 'public',
-    cacheControl: PRIVATE,
-    methods: {
-      GET: (context) => {
-        const path = context.queryValue('path');
-        return path === null ? listing(context) : operation(context, path);
-      },
+    { checks: { access: 'public', hasJsonErrors: true, cacheControl: PRIVATE } },
+  )
+  .get(
+    '/docs',
+    ({ ask }) => {
+      const path = ask.queryValue('path');
+      return path === null ? listing(ask) : operation(ask, path);
     },
-  },
-];
+    { checks: { access: 'public', cacheControl: PRIVATE } },
+  );
 
 async function* streamOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* pieces;

@@ -1,11 +1,12 @@
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../base/errors.ts';
 import { otlpStatus, PROTOBUF } from '../events/intake/dialects/otlp.ts';
 import type { Context } from '../http/context.ts';
-import { dialectRoute } from './dialect-route.ts';
+import { accepts, type DialectDoor, dialectRoute } from './dialect-route.ts';
 import type { Reply } from '../http/reply/reply.ts';
 import { bodyReply } from '../http/reply/reply.ts';
-import type { Route } from '../http/route-table.ts';
+import { door } from '../http/door.ts';
 
 /** google.rpc.Code by HTTP status. */
 const CODES: Readonly<Record<number, number>> = {
@@ -19,21 +20,22 @@ const CODES: Readonly<Record<number, number>> = {
 };
 const INVALID_ARGUMENT = 3;
 
-export const otlpRoute: Route = dialectRoute(
+const otlp: DialectDoor = {
+  dialect: 'otlp',
+  mode: (context) => (isProtobuf(context) ? 'protobuf' : requireJson(context)),
+  // Marks a log record in JSON; records of protobuf cannot be counted this way.
+  mark: '"body"',
+  failure: otlpFailure,
+  failureBodies: [
+    { schema: Type.Object({ code: Type.Integer(), message: Type.String() }) },
+    { mediaType: PROTOBUF, schema: null },
+  ],
+};
+
+export const otlpRoute = new Elysia({ name: 'otlp' }).use(door).post(
   '/v1/logs',
-  ['POST'],
-  {
-    dialect: 'otlp',
-    mode: (context) => (isProtobuf(context) ? 'protobuf' : requireJson(context)),
-    // Marks a log record in JSON; records of protobuf cannot be counted this way.
-    mark: '"body"',
-    failure: otlpFailure,
-    failureBodies: [
-      { schema: Type.Object({ code: Type.Integer(), message: Type.String() }) },
-      { mediaType: PROTOBUF, schema: null },
-    ],
-  },
-  {
+  accepts(otlp),
+  dialectRoute(otlp, {
     summary: 'Send events as an OpenTelemetry client',
     tag: 'events',
     body: [{ schema: Type.Any() }, { mediaType: PROTOBUF, schema: null }],
@@ -43,7 +45,7 @@ export const otlpRoute: Route = dialectRoute(
         schema: Type.Object({ partialSuccess: Type.Any() }),
       },
     },
-  },
+  }),
 );
 
 /** Also decides the format of the answer. */

@@ -37,7 +37,7 @@ import { parseEntityTags, preferredType } from '../http/reply/negotiate.ts';
 import { nextLink } from '../pages/next-link.ts';
 import { bodyReply, emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
 import { rowFormReply, rowPageReply } from '../pages/row-page.ts';
-import type { Answer, Handler } from '../http/route-table.ts';
+import type { Answer, Handler } from '../http/route.ts';
 import { whileAllowed } from '../http/body/standing-body.ts';
 import type { HandlerServices } from '../operations/handlers.ts';
 

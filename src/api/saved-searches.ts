@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import type { SavedSearchRequest } from '../operations/saved-search-request.ts';
 import type {
@@ -23,7 +24,8 @@ import { eventFailureBodies } from './event-models.ts';
 import { nextLink } from '../pages/next-link.ts';
 import type { Reply } from '../http/reply/reply.ts';
 import { bodyReply, emptyReply, jsonReply } from '../http/reply/reply.ts';
-import type { Route } from '../http/route-table.ts';
+import { door } from '../http/door.ts';
+import type { RouteRules } from '../http/route.ts';
 import { readSavedSearchQuery, savedSearchListParameters } from './saved-search-query.ts';
 import { requireChangeable, requireFormat } from './events.ts';
 
@@ -67,22 +69,39 @@ const SHARED = {
   isExemptFromReadOnly: true,
 } as const;
 
-export const savedSearchRoutes: readonly Route[] = [
-  {
-    ...SHARED,
-    pattern: '/api/savedsearches',
-    endsInSlash: true,
+const checks = { ...SHARED, endsInSlash: true } as const satisfies RouteRules;
+
+const checks2 = { ...SHARED, endsInSlash: true, hasNumbers: true } as const satisfies RouteRules;
+
+export const savedSearchRoutes = new Elysia({
+  name: 'saved-searches',
+  prefix: '/api/savedsearches',
+})
+  .use(door)
+  .get('', ({ ask }) => list(ask), {
+    checks,
     describes: {
-      GET: {
-        summary: 'List saved searches',
-        tag: 'events',
-        parameters: savedSearchListParameters,
-        answers: {
-          200: { description: 'Own, shared and public ones, by name', schema: Type.Array(model) },
-        },
-        errors: [400],
+      summary: 'List saved searches',
+      tag: 'events',
+      parameters: savedSearchListParameters,
+      answers: {
+        200: { description: 'Own, shared and public ones, by name', schema: Type.Array(model) },
       },
-      POST: {
+      errors: [400],
+    },
+  })
+  .post(
+    '',
+    async ({ ask }) => {
+      const { services, user, origin } = ask;
+      return resultReply(
+        await createSavedSearch(services, user, origin, await requestOf(ask)),
+        201,
+      );
+    },
+    {
+      checks,
+      describes: {
         summary: 'Save a search',
         tag: 'events',
         parameters: [validate],
@@ -91,66 +110,67 @@ export const savedSearchRoutes: readonly Route[] = [
         errors: [400, 415],
       },
     },
-    methods: {
-      GET: list,
-      POST: async (context) => {
-        const { services, user, origin } = context;
-        return resultReply(
-          await createSavedSearch(services, user, origin, await requestOf(context)),
-          201,
-        );
+  )
+  .get(
+    '/:id',
+    async ({ ask }) => {
+      const { services, user } = ask;
+      requireScope(user, 'read');
+      requireFormat(ask);
+      return jsonReply(await getSavedSearch(services, user, ask.idParameter()));
+    },
+    {
+      checks: checks2,
+      describes: {
+        summary: 'Read a saved search',
+        tag: 'events',
+        answers: { 200: one },
+        errors: [404],
       },
     },
-  },
-  {
-    ...SHARED,
-    pattern: '/api/savedsearches/{id:int}',
-    endsInSlash: true,
+  )
+  .put('/:id', ({ ask }) => change(ask, false), {
+    checks: checks2,
     describes: {
-      GET: { summary: 'Read a saved search', tag: 'events', answers: { 200: one }, errors: [404] },
-      PUT: {
-        summary: 'Replace a saved search',
-        tag: 'events',
-        parameters: [validate],
-        body: { schema: newModel },
-        answers: { 200: one },
-        errors: [400, 404, 415],
-      },
-      PATCH: {
-        summary: 'Change parts of a saved search',
-        tag: 'events',
-        parameters: [validate],
-        body: { schema: Type.Partial(newModel, { $id: 'SavedSearchChange' }) },
-        answers: { 200: one },
-        errors: [400, 404, 415],
-      },
-      DELETE: {
+      summary: 'Replace a saved search',
+      tag: 'events',
+      parameters: [validate],
+      body: { schema: newModel },
+      answers: { 200: one },
+      errors: [400, 404, 415],
+    },
+  })
+  .patch('/:id', ({ ask }) => change(ask, true), {
+    checks: checks2,
+    describes: {
+      summary: 'Change parts of a saved search',
+      tag: 'events',
+      parameters: [validate],
+      body: { schema: Type.Partial(newModel, { $id: 'SavedSearchChange' }) },
+      answers: { 200: one },
+      errors: [400, 404, 415],
+    },
+  })
+  .delete(
+    '/:id',
+    async ({ ask }) => {
+      const { services, user, origin } = ask;
+      requireScope(user, 'write');
+      requireChangeable(ask);
+      requireFormat(ask);
+      await deleteSavedSearch(services, user, origin, ask.idParameter());
+      return emptyReply();
+    },
+    {
+      checks: checks2,
+      describes: {
         summary: 'Delete a saved search',
         tag: 'events',
         answers: { 204: { description: 'It is gone', schema: null } },
         errors: [404],
       },
     },
-    methods: {
-      GET: async (context) => {
-        const { services, user } = context;
-        requireScope(user, 'read');
-        requireFormat(context);
-        return jsonReply(await getSavedSearch(services, user, context.idParameter()));
-      },
-      PUT: (context) => change(context, false),
-      PATCH: (context) => change(context, true),
-      DELETE: async (context) => {
-        const { services, user, origin } = context;
-        requireScope(user, 'write');
-        requireChangeable(context);
-        requireFormat(context);
-        await deleteSavedSearch(services, user, origin, context.idParameter());
-        return emptyReply();
-      },
-    },
-  },
-];
+  );
 
 async function list(context: Context): Promise<Reply> {
   const { services, user } = context;

@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { mayReadEvents } from '../operations/event-access.ts';
 import {
@@ -17,7 +18,7 @@ import { pageReply } from '../http/reply/page-reply.ts';
 import { type ResultItem, type SearchFacet, searchPage } from '../pages/views/search.tsx';
 import type { Reply } from '../http/reply/reply.ts';
 import { jsonReply } from '../http/reply/reply.ts';
-import type { Route } from '../http/route-table.ts';
+import { door } from '../http/door.ts';
 
 const VARY = { Vary: 'Accept' };
 const TYPES = Object.keys(TYPE_NAMES);
@@ -46,24 +47,22 @@ const searchResults = Type.Object(
   { $id: 'SearchResults' },
 );
 
-export const searchRoute: Route = {
-  pattern: '/search',
-  access: 'user',
-  methods: {
-    GET: async (context) => {
-      const query = parseDocrootQuery(context.query);
-      const results = await searchDocroot(context.services, context.user, query);
-      const format = askedFormat(context);
-      if (format !== null && format !== 'json') {
-        return listFile('search', format, docrootAnswer(results).results);
-      }
-      return context.wantsHtml && format === null
-        ? resultsPage(context, query, results)
-        : jsonReply(docrootAnswer(results), { headers: VARY });
-    },
+export const searchRoute = new Elysia({ name: 'search' }).use(door).get(
+  '/search',
+  async ({ ask }) => {
+    const query = parseDocrootQuery(ask.query);
+    const results = await searchDocroot(ask.services, ask.user, query);
+    const format = askedFormat(ask);
+    if (format !== null && format !== 'json') {
+      return listFile('search', format, docrootAnswer(results).results);
+    }
+    return ask.wantsHtml && format === null
+      ? resultsPage(ask, query, results)
+      : jsonReply(docrootAnswer(results), { headers: VARY });
   },
-  describes: {
-    GET: {
+  {
+    checks: { access: 'user' },
+    describes: {
       summary: 'Search everything you may read',
       tag: 'search',
       parameters: [
@@ -97,7 +96,7 @@ export const searchRoute: Route = {
       errors: [422, 503, 504],
     },
   },
-};
+);
 
 async function resultsPage(
   context: Context,

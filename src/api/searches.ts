@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { BadSearchRequest, readSearchRequest } from '../operations/search-request.ts';
 import { describeLanguage, runSearch, validateSearch } from '../operations/searches.ts';
@@ -9,9 +10,9 @@ import { decodeUtf8, JsonParseError, parseEventJson } from '../events/intake/jso
 import { eventBody, joined } from './event-body.ts';
 import { MAX_SMALL_BODY_BYTES } from './event-json.ts';
 import { preferredType } from '../http/reply/negotiate.ts';
-import type { FailureBodies } from './operation-description.ts';
+import type { FailureBodies } from '../http/operation-description.ts';
 import { jsonReply, type Reply } from '../http/reply/reply.ts';
-import type { Route } from '../http/route-table.ts';
+import { door } from '../http/door.ts';
 import { searchReply } from './search-reply.ts';
 import { EVENT_ROUTE, requireAccepted, requireFormat } from './events.ts';
 
@@ -100,95 +101,76 @@ const validation = Type.Object(
   { $id: 'SearchValidation' },
 );
 
-const run: Route = {
-  pattern: '/search2/api/run',
-  ...EVENT_ROUTE,
-  describesFailure: FAILURES,
-  endsInSlash: true,
-  methods: {
-    POST: (context) =>
+export const searchLanguageRoutes = new Elysia({ name: 'searches', prefix: '/search2/api' })
+  .use(door)
+  .post(
+    '/run',
+    ({ ask }) =>
       answering(async () => {
-        const { services } = context;
-        const body = await bodyOf(context);
-        const request = readSearchRequest(body, acceptedFormat(context, body), services.config);
-        const result = await runSearch(
-          services,
-          context.user,
-          context.origin,
-          request,
-          context.request.signal,
-        );
-        return searchReply(context, result);
+        const { services } = ask;
+        const body = await bodyOf(ask);
+        const request = readSearchRequest(body, acceptedFormat(ask, body), services.config);
+        const result = await runSearch(services, ask.user, ask.origin, request, ask.request.signal);
+        return searchReply(ask, result);
       }),
-  },
-  describes: {
-    POST: {
-      summary: 'Run a query',
-      tag: 'search',
-      body: { schema: runBody, required: true },
-      answers: { 200: { description: 'Rows and what is told beside them', schema: runAnswer } },
-      errors: [400, 413, 429, 503],
-    },
-  },
-};
-
-const validate: Route = {
-  pattern: '/search2/api/validate',
-  ...EVENT_ROUTE,
-  describesFailure: FAILURES,
-  endsInSlash: true,
-  methods: {
-    POST: (context) =>
-      answering(async () => {
-        const { services, user, request } = context;
-        requireFormat(context);
-        return jsonReply(
-          await validateSearch(services, user, await bodyOf(context), request.signal),
-        );
-      }),
-  },
-  describes: {
-    POST: {
-      summary: 'Check a query without running it',
-      tag: 'search',
-      body: {
-        schema: Type.Object({
-          query: Type.String(),
-          params: Type.Optional(Type.Object({}, { additionalProperties: true })),
-        }),
-        required: true,
+    {
+      checks: { ...EVENT_ROUTE, describesFailure: FAILURES, endsInSlash: true },
+      describes: {
+        summary: 'Run a query',
+        tag: 'search',
+        body: { schema: runBody, required: true },
+        answers: { 200: { description: 'Rows and what is told beside them', schema: runAnswer } },
+        errors: [400, 413, 429, 503],
       },
-      answers: { 200: { description: 'What is wrong with it, and its parts', schema: validation } },
-      errors: [400, 413, 503],
     },
-  },
-};
-
-const language: Route = {
-  pattern: '/search2/api/commands',
-  ...EVENT_ROUTE,
-  endsInSlash: true,
-  methods: {
-    GET: async (context) => {
-      requireFormat(context);
-      return jsonReply(await describeLanguage(context.services, context.user));
+  )
+  .post(
+    '/validate',
+    ({ ask }) =>
+      answering(async () => {
+        const { services, user, request } = ask;
+        requireFormat(ask);
+        return jsonReply(await validateSearch(services, user, await bodyOf(ask), request.signal));
+      }),
+    {
+      checks: { ...EVENT_ROUTE, describesFailure: FAILURES, endsInSlash: true },
+      describes: {
+        summary: 'Check a query without running it',
+        tag: 'search',
+        body: {
+          schema: Type.Object({
+            query: Type.String(),
+            params: Type.Optional(Type.Object({}, { additionalProperties: true })),
+          }),
+          required: true,
+        },
+        answers: {
+          200: { description: 'What is wrong with it, and its parts', schema: validation },
+        },
+        errors: [400, 413, 503],
+      },
     },
-  },
-  describes: {
-    GET: {
-      summary: 'Describe the search language',
-      tag: 'search',
-      answers: {
-        200: {
-          description: 'Commands, functions, lookups and sources',
-          schema: Type.Object({}, { additionalProperties: true }),
+  )
+  .get(
+    '/commands',
+    async ({ ask }) => {
+      requireFormat(ask);
+      return jsonReply(await describeLanguage(ask.services, ask.user));
+    },
+    {
+      checks: { ...EVENT_ROUTE, endsInSlash: true },
+      describes: {
+        summary: 'Describe the search language',
+        tag: 'search',
+        answers: {
+          200: {
+            description: 'Commands, functions, lookups and sources',
+            schema: Type.Object({}, { additionalProperties: true }),
+          },
         },
       },
     },
-  },
-};
-
-export const searchLanguageRoutes: readonly Route[] = [run, validate, language];
+  );
 
 /** The members of a body in any accepted format. Throws `bad-request` for invalid JSON. */
 async function bodyOf(context: Context): Promise<unknown> {

@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { tokenList } from '../accounts/identity/tokens.ts';
 import { issueToken, listTokens, revokeOwnToken, revokeTokenOf } from '../operations/tokens.ts';
@@ -7,7 +8,8 @@ import { eventErrorReply } from '../http/reply/event-errors.ts';
 import { eventJsonBody } from './event-json.ts';
 import { eventFailureBodies } from './event-models.ts';
 import { emptyReply, jsonReply } from '../http/reply/reply.ts';
-import type { Route } from '../http/route-table.ts';
+import { door } from '../http/door.ts';
+import type { RouteRules } from '../http/route.ts';
 import { describeChange, describeList } from './admin/descriptions.ts';
 import { adminDoor } from './admin/door.ts';
 import { answersDone, answersList } from './admin/handlers.ts';
@@ -23,18 +25,29 @@ const tokenView = Type.Object(
   { $id: 'TokenView' },
 );
 
-export const tokenRoutes: readonly Route[] = [
-  {
-    pattern: '/api-token-auth',
-    endsInSlash: true,
-    access: 'public',
-    hasJsonErrors: true,
-    neverRedirects: true,
-    answersFailure: eventErrorReply,
-    describesFailure: eventFailureBodies,
-    isExemptFromReadOnly: true,
-    describes: {
-      POST: {
+const checks = {
+  endsInSlash: true,
+  access: 'public',
+  hasJsonErrors: true,
+  neverRedirects: true,
+  answersFailure: eventErrorReply,
+  describesFailure: eventFailureBodies,
+  isExemptFromReadOnly: true,
+} as const satisfies RouteRules;
+
+export const tokenRoutes = new Elysia({ name: 'tokens' })
+  .use(door)
+  .post(
+    '/api-token-auth',
+    async ({ ask }) => {
+      const { services, origin } = ask;
+      requireFormat(ask);
+      const result = await issueToken(services, origin, await eventJsonBody(ask));
+      return 'errors' in result ? jsonReply(result.errors, { status: 400 }) : jsonReply(result);
+    },
+    {
+      checks,
+      describes: {
         summary: 'Get the token of a user',
         tag: 'auth',
         body: {
@@ -51,46 +64,38 @@ export const tokenRoutes: readonly Route[] = [
         },
         errors: [400, 401, 415, 429],
       },
-      DELETE: {
+    },
+  )
+  // A scoped key must not end a credential wider than itself.
+  .delete(
+    '/api-token-auth',
+    async ({ ask }) => {
+      const { services, caller, origin } = ask;
+      if (caller === null) throw notAuthenticated();
+      // A scoped key must not end a credential wider than itself.
+      if (caller.scopes !== null) {
+        throw new AppError('permission-denied', 'API key scope does not permit this');
+      }
+      requireChangeable(ask);
+      requireFormat(ask);
+      await revokeOwnToken(services, caller, origin);
+      return emptyReply();
+    },
+    {
+      checks,
+      describes: {
         summary: 'Revoke your token',
         tag: 'auth',
         answers: { 204: { description: 'It no longer works', schema: null } },
         errors: [401],
       },
     },
-    methods: {
-      POST: async (context) => {
-        const { services, origin } = context;
-        requireFormat(context);
-        const result = await issueToken(services, origin, await eventJsonBody(context));
-        return 'errors' in result ? jsonReply(result.errors, { status: 400 }) : jsonReply(result);
-      },
-      DELETE: async (context) => {
-        const { services, caller, origin } = context;
-        if (caller === null) throw notAuthenticated();
-        // A scoped key must not end a credential wider than itself.
-        if (caller.scopes !== null) {
-          throw new AppError('permission-denied', 'API key scope does not permit this');
-        }
-        requireChangeable(context);
-        requireFormat(context);
-        await revokeOwnToken(services, caller, origin);
-        return emptyReply();
-      },
-    },
-  },
-  {
-    pattern: '/admin/tokens',
-    ...adminDoor,
-    describes: { GET: describeList('List the tokens of event clients', tokenView, tokenList) },
-    methods: {
-      GET: answersList(listTokens),
-    },
-  },
-  {
-    pattern: '/admin/tokens/{user_id}',
-    ...adminDoor,
-    describes: { DELETE: describeChange('Revoke the token of a user', [404, 422]) },
-    methods: { DELETE: answersDone(revokeTokenOf, 'user_id') },
-  },
-];
+  )
+  .get('/admin/tokens', answersList(listTokens), {
+    checks: adminDoor,
+    describes: describeList('List the tokens of event clients', tokenView, tokenList),
+  })
+  .delete('/admin/tokens/:user_id', answersDone(revokeTokenOf, 'user_id'), {
+    checks: adminDoor,
+    describes: describeChange('Revoke the token of a user', [404, 422]),
+  });

@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import type { UploadResult } from '../operations/uploads.ts';
 import { noteDeniedUpload, uploadFile } from '../operations/uploads.ts';
@@ -9,7 +10,9 @@ import { pageReply } from '../http/reply/page-reply.ts';
 import { uploadedPage } from '../pages/views/uploaded.tsx';
 import type { Reply } from '../http/reply/reply.ts';
 import { jsonReply } from '../http/reply/reply.ts';
-import type { Route } from '../http/route-table.ts';
+import type { Viewer } from '../http/operation-description.ts';
+import type { AppError } from '../base/errors.ts';
+import { door } from '../http/door.ts';
 import { uploadFailureReply } from './upload-refusal.ts';
 import type { UploadField } from '../docroot/uploads/uploads.ts';
 
@@ -24,25 +27,25 @@ const uploadResult = Type.Object(
   { $id: 'UploadResult' },
 );
 
-export const uploadsRoute: Route = {
-  pattern: '/api/uploads',
-  access: 'user',
-  isListedFor: ({ mayUpload }) => mayUpload,
-  answersFailure: uploadFailureReply,
-  // The operation refuses after checking the right, and audits it.
-  isExemptFromReadOnly: true,
-  onRefused: (context, reason) =>
-    noteDeniedUpload(context.services, context.caller, context.origin, reason),
-  methods: {
-    POST: async (context) => {
-      const { services, user, origin } = context;
-      const requireStanding = () => context.requireStanding();
-      const result = await uploadFile(services, user, origin, fieldsOf(context), requireStanding);
-      return context.wantsHtml ? resultPage(context, result) : jsonReply(result, { status: 201 });
-    },
+export const uploadsRoute = new Elysia({ name: 'uploads' }).use(door).post(
+  '/api/uploads',
+  async ({ ask }) => {
+    const { services, user, origin } = ask;
+    const requireStanding = () => ask.requireStanding();
+    const result = await uploadFile(services, user, origin, fieldsOf(ask), requireStanding);
+    return ask.wantsHtml ? resultPage(ask, result) : jsonReply(result, { status: 201 });
   },
-  describes: {
-    POST: {
+  {
+    checks: {
+      access: 'user',
+      isListedFor: ({ mayUpload }: Viewer) => mayUpload,
+      answersFailure: uploadFailureReply,
+      // The operation refuses after checking the right, and audits it.
+      isExemptFromReadOnly: true,
+      onRefused: (context: Context, reason: AppError) =>
+        noteDeniedUpload(context.services, context.caller, context.origin, reason),
+    },
+    describes: {
       summary: 'Upload a file into the document root',
       tag: 'uploads',
       body: {
@@ -57,7 +60,7 @@ export const uploadsRoute: Route = {
       errors: [400, 409, 413, 500, 507],
     },
   },
-};
+);
 
 /** Lazily, in the order sent; null when the body is no form. */
 function fieldsOf(context: Context): AsyncIterable<UploadField> | null {

@@ -4,12 +4,12 @@
  * When a handler runs, the caller is known and allowed to use the route, CSRF is checked, the body is unread. A handler
  * reads its input, calls an operation, and answers a `Reply`; what it throws becomes an error answer:
  *
- *     const rename: Handler = async (context) => {
- *       const id = context.intParameter('row_id');
- *       const body = await context.json();                       // 413, 422 by itself
- *       const row = await renameRow(context.services, context.user, context.origin, id, body);
+ *     new Elysia({ name: 'rows', prefix: '/api/rows' }).use(door).put('/:row_id', async ({ ask }) => {
+ *       const id = ask.intParameter('row_id');
+ *       const body = await ask.json();                           // 413, 422 by itself
+ *       const row = await renameRow(ask.services, ask.user, ask.origin, id, body);
  *       return jsonReply(row, { etag: row.version });
- *     };
+ *     }, { checks: { access: 'user' } });
  */
 import type { Principal, Caller } from '../accounts/rights/principal.ts';
 import { notAuthenticated } from '../accounts/identity/refusal.ts';
@@ -18,15 +18,18 @@ import type { Origin } from '../operations/access.ts';
 import type { Peer } from './hooks/client-address.ts';
 import { isForm, isJsonInDisguise, parseForm } from './body/form-body.ts';
 import { JSON_BOUNDS } from '../base/json/json-outline.ts';
-import type { BodyRoom } from './body/body-room.ts';
-import { bodyMemory } from './body/body-room.ts';
+import { type BodyRoom, bodyMemory } from './body/body-room.ts';
 import type { IdleLimit } from './reply/idle-limit.ts';
 import { parseJsonBody } from './body/json-body.ts';
-import { linkQuery } from '../pages/link-query.ts';
+import { linkQuery } from './link-query.ts';
 import { isHtmlClient, isNotModified } from './reply/negotiate.ts';
 import { RequestBody } from './body/request-body.ts';
 import type { RequestTarget } from './hooks/request-target.ts';
-import type { BodyLimits, Route } from './route-table.ts';
+import type { HostCheck } from './hooks/host-check.ts';
+import { PRIVATE } from './reply/headers.ts';
+import type { Responder } from './reply/respond.ts';
+import type { SlowAnswers } from './reply/slow-answers.ts';
+import type { Handler, RouteRules } from './route.ts';
 import type { ServerServices } from './dependencies.ts';
 
 interface LiveSession {
@@ -44,20 +47,41 @@ export const MAX_JSON_BYTES = 1024 * 1024;
 
 const NO_COOKIES: readonly string[] = [];
 
-interface ContextFacts {
-  readonly request: Request;
-  readonly target: RequestTarget;
+/** What is worked out once for a server. Settings used here need a restart. */
+export interface ServerParts {
   readonly services: ServerServices;
-  readonly requestId: string;
-  readonly peer: Peer;
+  /** Answers every path without a route of its own, for all methods. Its callers are signed in. */
+  readonly files: Handler;
+  readonly hosts: HostCheck;
+  readonly responder: Responder;
+  readonly slowAnswers: SlowAnswers;
+  readonly bodyRoom: BodyRoom;
   /** The server itself speaks TLS. */
   readonly hasTls: boolean;
-  /** Reading the body has a time limit of its own. */
-  readonly idleLimit: IdleLimit;
-  readonly bodyRoom: BodyRoom;
   /** Whether who was let in may go on with a body that comes in slowly. */
   readonly mayStillSend: (context: Context) => Promise<boolean>;
 }
+
+interface ContextFacts {
+  readonly request: Request;
+  readonly target: RequestTarget;
+  readonly server: ServerParts;
+  readonly requestId: string;
+  readonly peer: Peer;
+  /** Reading the body has a time limit of its own. */
+  readonly idleLimit: IdleLimit;
+}
+
+/** Values in a change of rows: MAX_CREATED_ROWS of seven columns. */
+export const MAX_ROW_VALUES = 400_000;
+/** What holds for paths that are no route: files decide existence, method and read-only mode themselves. */
+export const FILES = {
+  pattern: '/{file}',
+  access: 'user',
+  cacheControl: PRIVATE,
+  decidesReadOnly: true,
+  body: { maxBytes: Number.POSITIVE_INFINITY, maxValues: MAX_ROW_VALUES },
+} as const;
 
 export class Context {
   readonly request: Request;
@@ -72,10 +96,16 @@ export class Context {
   parameters: Readonly<Record<string, string>> = {};
   caller: Caller = null;
   session: LiveSession | null = null;
-  /** The route that let the request in, as far as credentials go; null before. */
-  admittedBy: Pick<Route, 'takesIngestCredentials' | 'queryToken'> | null = null;
-  /** Of the route; those of all when it says nothing. */
-  bodyLimits: BodyLimits = {};
+  /** Of the route that was found; of files before. */
+  rules: RouteRules = FILES;
+  /** Pattern of the route, for log and metrics. */
+  pattern: string = FILES.pattern;
+  /** Credentials were asked for. */
+  isAdmitted = false;
+  /** Milliseconds of the monotonic clock. */
+  readonly startedAt: number;
+  readonly server: ServerParts;
+  readonly idleLimit: IdleLimit;
   readonly #facts: ContextFacts;
   #cookies: Map<string, string> | null = null;
   #query: URLSearchParams | null = null;
@@ -86,7 +116,10 @@ export class Context {
   constructor(facts: ContextFacts) {
     this.#facts = facts;
     this.request = facts.request;
-    this.services = facts.services;
+    this.server = facts.server;
+    this.services = facts.server.services;
+    this.startedAt = this.services.clock.monotonic();
+    this.idleLimit = facts.idleLimit;
     this.method = facts.request.method;
     this.path = facts.target.path;
     this.requestId = facts.requestId;
@@ -95,7 +128,7 @@ export class Context {
 
   /** The body, to be read once; `json` and `form` do it for most. */
   get body(): RequestBody {
-    return (this.#body ??= new RequestBody(this.request, this.#facts.idleLimit, {
+    return (this.#body ??= new RequestBody(this.request, this.idleLimit, {
       mostBytes: () => (this.caller === null ? MAX_ANONYMOUS_BYTES : Number.POSITIVE_INFINITY),
       take: (bytes) => this.#takeRoom(bytes),
       requireStanding: () => this.requireStanding(),
@@ -104,7 +137,7 @@ export class Context {
 
   /** Throws `not-authenticated` when whoever sends the body has lost credential or account since. */
   async requireStanding(): Promise<void> {
-    if (!(await this.#facts.mayStillSend(this))) throw notAuthenticated();
+    if (!(await this.server.mayStillSend(this))) throw notAuthenticated();
   }
 
   /** Gives back the room that the body took; once the request is answered. */
@@ -112,12 +145,12 @@ export class Context {
     const bytes = this.#bodyRoom;
     if (bytes === 0) return;
     this.#bodyRoom = 0;
-    this.#facts.bodyRoom.give(this.#sender, bytes);
+    this.server.bodyRoom.give(this.#sender, bytes);
   }
 
   async #takeRoom(bytes: number): Promise<void> {
     if (bytes <= 0) return;
-    await this.#facts.bodyRoom.take(this.#sender, bytes, this.#bodyRoom);
+    await this.server.bodyRoom.take(this.#sender, bytes, this.#bodyRoom);
     this.#bodyRoom += bytes;
   }
 
@@ -175,7 +208,7 @@ export class Context {
   get isSecure(): boolean {
     const { config } = this.services;
     return (
-      this.#facts.hasTls ||
+      this.server.hasTls ||
       config.secure_cookies ||
       config.public_url.startsWith('https:') ||
       this.peer.scheme === 'https'
@@ -184,7 +217,7 @@ export class Context {
 
   /** How the client speaks to us, or to the trusted proxy that tells. */
   get scheme(): 'http' | 'https' {
-    return this.#facts.hasTls ? 'https' : (this.peer.scheme ?? 'http');
+    return this.server.hasTls ? 'https' : (this.peer.scheme ?? 'http');
   }
 
   /** The address people use for this server, without a trailing slash: `public_url`, else what the request says. */
@@ -202,7 +235,7 @@ export class Context {
 
   get #requestOrigins(): string[] {
     const host = (this.peer.host ?? this.request.headers.get('host') ?? '').toLowerCase();
-    const scheme = this.#facts.hasTls ? 'https' : this.peer.scheme;
+    const scheme = this.server.hasTls ? 'https' : this.peer.scheme;
     // Without TLS of our own and a proxy that tells, something in front may speak https all the same.
     return scheme === null ? [`http://${host}`, `https://${host}`] : [`${scheme}://${host}`];
   }
@@ -217,7 +250,7 @@ export class Context {
 
   /** The value of a JSON body that was read by `body.kept`. Throws as `json`. */
   parsed(bytes: Uint8Array): Promise<unknown> {
-    const { maxValues = JSON_BOUNDS.values } = this.bodyLimits;
+    const { maxValues = JSON_BOUNDS.values } = this.rules.body ?? {};
     const values = this.caller === null ? Math.min(maxValues, MAX_ANONYMOUS_VALUES) : maxValues;
     return parseJsonBody(bytes, { ...JSON_BOUNDS, values }, (held) =>
       this.#takeRoom(bodyMemory(bytes.length, held) - this.#bodyRoom),
@@ -232,7 +265,7 @@ export class Context {
   /** Of a body that the route reads as a whole. */
   get maxBodyBytes(): number {
     const { max_body_bytes: most } = this.services.config.limits;
-    return Math.min(this.bodyLimits.maxBytes ?? MAX_JSON_BYTES, most);
+    return Math.min(this.rules.body?.maxBytes ?? MAX_JSON_BYTES, most);
   }
 
   /** A JSON object or form fields, for routes that take both. Other JSON values come as they are. */

@@ -1,20 +1,31 @@
 /**
- * The HTTP server: Elysia on Bun, in front of our own dispatcher.
+ * The HTTP server: one Elysia application of the plugins it is given, on Bun.
  *
- * Elysia holds the listener and hands every request over in one piece. Its router is not used for paths, because the
- * contract fixes slashes, decoding and the order of checks differently: so one wildcard route, and
- * Bun's native routes (native-routes.ts) in front of it. `standardHostname: false`, because Elysia otherwise looks for the path
- * from the eleventh character of the URL on, and a short Host shifts it.
+ * Bun routes by the path as it was sent but hands out a normalised URL, in which `..` is already resolved. So there is one native
+ * route for each number of segments: which of them matched says how many there were, and a normalised path with another number
+ * was changed. Behind them Elysia routes. `standardHostname: false`, because it otherwise looks for the path from the eleventh
+ * character of the URL on, and a short Host shifts it.
  */
 import http from 'node:http';
-import { Elysia } from 'elysia';
+import { type AnyElysia, Elysia } from 'elysia';
 import { AppError, errnoOf } from '../base/errors.ts';
+import { networkOf } from '../base/ip-network.ts';
 import type { Log } from '../base/log.ts';
-import type { Connection } from './connection.ts';
-import type { Dispatch } from './exchange.ts';
-import { IDLE_SECONDS } from './reply/idle-limit.ts';
-import type { IdleSeconds } from './reply/idle-limit.ts';
-import { nativeRoutes } from './native-routes.ts';
+import { noteArrival } from '../base/work/arrival.ts';
+import { askedBy } from '../base/work/asker.ts';
+import { BodyRoom } from './body/body-room.ts';
+import { Context, type ServerParts } from './context.ts';
+import type { ServerServices } from './dependencies.ts';
+import { announce, around, others } from './door.ts';
+import { mayStillSend } from './hooks/admission.ts';
+import { createPeerReader, type Peer } from './hooks/client-address.ts';
+import { createHostCheck } from './hooks/host-check.ts';
+import { type PathShape, RequestTarget } from './hooks/request-target.ts';
+import { securityHeaders } from './reply/headers.ts';
+import { type Connection, IDLE_SECONDS, IdleLimit, type IdleSeconds } from './reply/idle-limit.ts';
+import { Responder } from './reply/respond.ts';
+import { SlowAnswers } from './reply/slow-answers.ts';
+import { type Handler, routesOf } from './route.ts';
 
 /** Longest request head, request line included. Bun answers longer ones 431 by itself. */
 const MAX_HEAD_BYTES = 256 * 1024;
@@ -22,7 +33,10 @@ const MAX_HEAD_BYTES = 256 * 1024;
 const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 
 type BunServer = Bun.Server<unknown>;
-type MaybePromise = Response | Promise<Response>;
+type Front = (request: Request, server: BunServer) => Response | Promise<Response>;
+
+/** Deeper paths are taken as they come. */
+const MAX_SEGMENTS = 16;
 
 /** A certificate with its key, as PEM text. */
 export interface TlsPair {
@@ -37,7 +51,11 @@ interface ServerOptions {
   readonly port: number;
   /** Null: plain HTTP. */
   readonly tls: TlsPair | null;
-  readonly dispatch: Dispatch;
+  readonly services: ServerServices;
+  /** One for each noun. */
+  readonly plugins: readonly AnyElysia[];
+  /** Answers every path without a route. */
+  readonly files: Handler;
   readonly log: Log;
   /** IDLE_SECONDS when missing. */
   readonly idle?: IdleSeconds;
@@ -67,7 +85,8 @@ function start(options: ServerOptions): RunningServer {
   // A process-wide setting, typed as a constant: Bun has a setter for it, also in an executable.
   (http as { maxHeaderSize: number }).maxHeaderSize = MAX_HEAD_BYTES;
   if (options.tls !== null && options.port !== 0) requireFreePort(options.host, options.port);
-  let server = listen(options, options.port, options.tls);
+  const app = application(options);
+  let server = listen(app, options, options.port, options.tls);
   const port = server.port ?? options.port;
   const scheme = options.tls === null ? 'http' : 'https';
   const draining = new Set<Promise<void>>();
@@ -77,7 +96,7 @@ function start(options: ServerOptions): RunningServer {
     async renewCertificate(tls) {
       // Bun cannot swap the certificate of a listener: the next one shares the port, then the old one drains.
       const old = server;
-      server = listen(options, port, tls);
+      server = listen(app, options, port, tls);
       const drained = old.stop(false).finally(() => draining.delete(drained));
       draining.add(drained);
     },
@@ -89,37 +108,117 @@ function start(options: ServerOptions): RunningServer {
   };
 }
 
-function listen(options: ServerOptions, port: number, tls: TlsPair | null): BunServer {
-  const { host, dispatch, log, idle = IDLE_SECONDS } = options;
-  const routes: Record<string, (request: Request, server: BunServer) => MaybePromise> = {};
-  for (const { pattern, known } of nativeRoutes(dispatch.plainPaths)) {
-    routes[pattern] = (request, server) =>
-      dispatch(request, new SocketConnection(request, server), known);
-  }
-  const app = new Elysia({
+function application(options: ServerOptions): AnyElysia {
+  const { log, plugins, idle = IDLE_SECONDS } = options;
+  const app: AnyElysia = new Elysia({
     handler: { standardHostname: false },
+    systemRouter: false,
     serve: {
-      hostname: host,
-      port,
       development: false,
       idleTimeout: idle.between,
       maxRequestBodySize: MAX_BODY_BYTES,
-      // Only to take over from a listener with an older certificate; Elysia's default would share any busy port.
-      reusePort: tls !== null,
-      ...(tls === null ? {} : { tls: { cert: tls.cert, key: tls.key } }),
-      routes,
+      routes: nativeRoutes(frontOf(options, (request) => app.fetch(request))),
       error: (error: Error) => lastResort(log, error),
     },
+  }).use(around);
+  for (const plugin of plugins) app.use(plugin);
+  return app.use(others(routesOf(plugins)));
+}
+
+function listen(
+  app: AnyElysia,
+  { host }: ServerOptions,
+  port: number,
+  tls: TlsPair | null,
+): BunServer {
+  app.listen({
+    hostname: host,
+    port,
+    // Only to take over from a listener with an older certificate; Elysia's default would share any busy port.
+    reusePort: tls !== null,
+    ...(tls === null ? {} : { tls: { cert: tls.cert, key: tls.key } }),
   });
-  app.all(
-    '/*',
-    ({ request, server }) =>
-      dispatch(request, new SocketConnection(request, server as BunServer), null),
-    { parse: 'none' },
-  );
-  app.listen({ hostname: host, port });
   if (app.server === null) throw new Error('The server did not start');
   return app.server as BunServer;
+}
+
+function nativeRoutes(frontFor: (shape: PathShape | null) => Front): Record<string, Front> {
+  const routes: Record<string, Front> = { '/': frontFor({ segments: 0, isOpen: true }) };
+  let pattern = '';
+  for (let segments = 1; segments <= MAX_SEGMENTS; segments++) {
+    pattern += `/:s${segments}`;
+    routes[pattern] = frontFor({ segments, isOpen: false });
+    // What has more segments matches a longer pattern first; so here the next one is empty.
+    const open = segments < MAX_SEGMENTS ? { segments, isOpen: true } : null;
+    routes[`${pattern}/*`] = frontFor(open);
+  }
+  routes['/*'] = frontFor(null);
+  return routes;
+}
+
+/** Learns all about a request that its head says, and has it routed. */
+function frontOf(
+  { services, files, tls, idle = IDLE_SECONDS }: ServerOptions,
+  route: (request: Request) => Response | Promise<Response>,
+): (shape: PathShape | null) => Front {
+  const { config } = services;
+  const { issuer, client_id: clientId } = config.oidc;
+  const hasTls = tls !== null;
+  const readPeer = createPeerReader(config.trusted_proxies);
+  const parts: ServerParts = {
+    services,
+    files,
+    hosts: createHostCheck({
+      bindHost: config.host,
+      publicUrl: config.public_url,
+      allowedHosts: config.allowed_hosts,
+    }),
+    responder: new Responder(
+      securityHeaders({
+        isAlwaysSecure: hasTls || config.public_url.startsWith('https:'),
+        oidcIssuer: issuer !== '' && clientId !== '' ? issuer : null,
+      }),
+    ),
+    slowAnswers: new SlowAnswers(),
+    bodyRoom: new BodyRoom(() => services.config.limits.max_body_bytes),
+    hasTls,
+    mayStillSend,
+  };
+  return (shape) => (request, server) => {
+    noteArrival();
+    const connection = new SocketConnection(request, server);
+    const peer = readPeer(connection.address(), request.headers);
+    const target = new RequestTarget(request, shape);
+    const idleLimit = new IdleLimit(connection, idle);
+    const requestId = requestIdOf(request.headers, peer);
+    const ask = new Context({ request, target, server: parts, requestId, peer, idleLimit });
+    const routed = routedAs(request, target);
+    announce(routed, ask);
+    parts.slowAnswers.begin(idleLimit);
+    // Before it has told who it is.
+    return askedBy(`address:${networkOf(peer.address, 64)}`, () => route(routed));
+  };
+}
+
+/**
+ * The request as Elysia routes it: a HEAD as the GET it stands for, a path with percent signs in its one spelling. The body stays
+ * with the request that came.
+ */
+function routedAs(request: Request, target: RequestTarget): Request {
+  const isHead = request.method === 'HEAD';
+  const isSpelled = !target.path.includes('%') || !target.isMatchable;
+  // Of an https address Elysia takes the host for a part of the path.
+  if (!isHead && isSpelled && request.url.startsWith('http:')) return request;
+  const path = isSpelled ? target.path : `/${target.segments.map(encodeURIComponent).join('/')}`;
+  return new Request(`http://own.invalid${path}`, { method: isHead ? 'GET' : request.method });
+}
+
+function requestIdOf(headers: Headers, peer: Peer): string {
+  if (peer.isTrusted) {
+    const given = headers.get('x-request-id');
+    if (given !== null && /^[A-Za-z0-9._-]{1,64}$/.test(given)) return given;
+  }
+  return crypto.randomUUID();
 }
 
 /** With SO_REUSEPORT two processes may hold one port; so whether it is free is asked without. */

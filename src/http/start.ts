@@ -17,7 +17,6 @@ import { factsOf, listReadable } from '../operations/resources.ts';
 import { standalonePaths } from '../api/openapi/handler-paths.ts';
 import { FirstRun } from '../operations/setup.ts';
 import { LOOK_MS, readCertificate, ServedCertificate } from './certificate.ts';
-import { createExchange } from './exchange.ts';
 import { registerEventMetrics } from '../api/event-metrics.ts';
 import { Metrics, registerProcessMetrics } from '../api/metrics-text.ts';
 import {
@@ -26,7 +25,7 @@ import {
   describeApi,
 } from '../api/openapi/api-description.ts';
 import { type ApiListing, findOperation, listOperations } from '../api/openapi/api-pages.ts';
-import { routes } from '../api/index.ts';
+import { plugins, routes } from '../api/index.ts';
 import { resourceHandler } from '../api/resources.ts';
 import { type RunningServer, startServer, type TlsPair } from './server.ts';
 import type { ServerServices } from './dependencies.ts';
@@ -81,12 +80,9 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     port: config.port,
     tls,
     log,
-    dispatch: createExchange({
-      services,
-      routes,
-      fallback: { handler: resourceHandler(app) },
-      hasTls: tls !== null,
-    }),
+    services,
+    plugins,
+    files: resourceHandler(app),
   });
   const listeners = new SyslogListeners(services, tls);
   try {

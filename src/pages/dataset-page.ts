@@ -18,7 +18,7 @@ import { parseFilter, withMember } from './grid/conditions.ts';
 import { describeMember } from './grid/filter-words.ts';
 import type { GridData } from './grid/model.ts';
 import type { Context } from '../http/context.ts';
-import { linkQuery } from './link-query.ts';
+import { linkQuery } from '../http/link-query.ts';
 import { cellText, rowsOf } from './page-rows.ts';
 import { pageReply } from '../http/reply/page-reply.ts';
 import { FORMAT_LABELS } from './parts/export-menu.tsx';

@@ -1,12 +1,12 @@
 /** What people see when something is refused or fails (DS-13, DS-14): every status in the frame, with what to do. */
 import { expect, test } from 'bun:test';
 import { AppError, type ErrorCode } from '../../src/base/errors.ts';
-import type { Route } from '../../src/http/route-table.ts';
+import type { TestRoute } from './server-fixture.ts';
 import { startFixture } from './server-fixture.ts';
 
 const HTML = { Accept: 'text/html' };
 
-function failing(name: string, error: () => unknown): Route {
+function failing(name: string, error: () => unknown): TestRoute {
   const fail = (): never => {
     throw error();
   };

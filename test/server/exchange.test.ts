@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { AppError } from '../../src/base/errors.ts';
 import { jsonReply } from '../../src/http/reply/reply.ts';
-import type { Route } from '../../src/http/route-table.ts';
+import type { TestRoute } from './server-fixture.ts';
 import { until } from '../support/database.ts';
 import { startFixture } from './server-fixture.ts';
 import type { Fixture } from './server-fixture.ts';
@@ -22,7 +22,7 @@ const SECURITY_HEADERS = [
 const ok = () => jsonReply({ done: true });
 /** Somebody waits for the answer of /page/waits. */
 const waiting = Promise.withResolvers<void>();
-const routes: Route[] = [
+const routes: TestRoute[] = [
   { pattern: '/page/public', access: 'public', methods: { GET: ok, POST: ok } },
   { pattern: '/page/user', access: 'user', methods: { GET: ok, POST: ok } },
   { pattern: '/page/root', access: 'superuser', methods: { GET: ok, POST: ok } },

@@ -1,7 +1,8 @@
 /** How long a connection may stand still: with half a body, between requests, while an answer is made (DS-18; reliability M11). */
 import { expect, test } from 'bun:test';
 import { jsonReply } from '../../src/http/reply/reply.ts';
-import type { Handler, Route } from '../../src/http/route-table.ts';
+import type { Handler } from '../../src/http/route.ts';
+import type { TestRoute } from './server-fixture.ts';
 import { RawSocket } from '../http/raw-socket.ts';
 import { startFixture } from './server-fixture.ts';
 
@@ -31,7 +32,7 @@ test('a connection is cut when its body or its next request does not come, and n
     await others.promise;
     return jsonReply({ body });
   };
-  const routes: Route[] = [
+  const routes: TestRoute[] = [
     { pattern: '/page/anybody', access: 'public', methods: { POST: readsJson } },
     { pattern: '/page/user', access: 'user', methods: { POST: readsJson } },
     { pattern: '/page/pieces', access: 'user', methods: { POST: readsPieces } },

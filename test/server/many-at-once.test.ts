@@ -1,7 +1,8 @@
 /** Requests that arrive together: the many of one person do not go before the one of another (S-D1). */
 import { expect, test } from 'bun:test';
 import { jsonReply } from '../../src/http/reply/reply.ts';
-import type { Handler, Route } from '../../src/http/route-table.ts';
+import type { Handler } from '../../src/http/route.ts';
+import type { TestRoute } from './server-fixture.ts';
 import { RawSocket } from '../http/raw-socket.ts';
 import { startFixture } from './server-fixture.ts';
 
@@ -15,7 +16,9 @@ test('another person is answered among the first, and /health at once', async ()
     Bun.sleepSync(ANSWER_MS);
     return jsonReply({});
   };
-  const routes: Route[] = [{ pattern: '/page/long', access: 'user', methods: { GET: takesLong } }];
+  const routes: TestRoute[] = [
+    { pattern: '/page/long', access: 'user', methods: { GET: takesLong } },
+  ];
   await using server = await startFixture({ routes });
   using open = new DisposableStack();
   const anna = await server.apiKey('anna');
@@ -48,7 +51,7 @@ test('the many short requests of another person do not each wait for one that ta
     if (caller!.username === 'anna') Bun.sleepSync(ANSWER_MS);
     return jsonReply({});
   };
-  const routes: Route[] = [{ pattern: '/page/any', access: 'user', methods: { GET: handler } }];
+  const routes: TestRoute[] = [{ pattern: '/page/any', access: 'user', methods: { GET: handler } }];
   await using server = await startFixture({ routes });
   using open = new DisposableStack();
   const keys = [await server.apiKey('anna'), await server.apiKey('ben')];

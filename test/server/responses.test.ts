@@ -1,7 +1,8 @@
 /** What goes out on the wire: conditional answers, compression, streams (DS-6, DS-19, DS-20, DS-39, DS-46). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { bodyReply, emptyReply, jsonReply } from '../../src/http/reply/reply.ts';
-import type { Route, RouteMethod } from '../../src/http/route-table.ts';
+import type { Handler } from '../../src/http/route.ts';
+import type { TestRoute } from './server-fixture.ts';
 import { until } from '../support/database.ts';
 import { startFixture } from './server-fixture.ts';
 import type { Fixture } from './server-fixture.ts';
@@ -39,10 +40,10 @@ async function* lateChunks(): AsyncGenerator<string> {
   }
 }
 
-const get = (pattern: string, handler: Route['methods'][RouteMethod]): Route => ({
+const get = (pattern: string, handler: Handler): TestRoute => ({
   pattern,
   access: 'public',
-  methods: { GET: handler! },
+  methods: { GET: handler },
 });
 
 const kept = {
@@ -50,7 +51,7 @@ const kept = {
   isKept: true,
 };
 
-const routes: Route[] = [
+const routes: TestRoute[] = [
   get('/kept', (context) => {
     if (context.search === '?cookie') context.setCookie('c', 'c=1');
     return kept;

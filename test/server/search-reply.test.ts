@@ -27,7 +27,7 @@ for (const [what, end] of Object.entries(ENDS)) {
     });
     const leave = async (): Promise<void> => void left++;
     const rows = { kind: 'rows', format: 'ndjson', limit: 10, isCut: null, body, leave } as const;
-    const context = { admittedBy: null } as Context;
+    const context = { isAdmitted: false } as Context;
     const reply = await searchReply(context, { ...rows, mayStillRead: async () => true });
     await end(reply.body as ReadableStream<Uint8Array>).catch(() => undefined);
     expect(left).toBe(1);

@@ -3,6 +3,7 @@
  * between the socket and the operations.
  */
 import { dirname, join } from 'node:path';
+import { type AnyElysia, Elysia } from 'elysia';
 import { Audit } from '../../src/accounts/audit/audit.ts';
 import { createApiKey } from '../../src/accounts/identity/api-keys.ts';
 import { csrfToken } from '../../src/accounts/identity/csrf.ts';
@@ -30,22 +31,28 @@ import { openEvents } from '../../src/events/open-events.ts';
 import { FirstRun } from '../../src/operations/setup.ts';
 import { Rebuilds } from '../../src/fulltext/rebuilds.ts';
 import type { ReadableResources, ServerServices } from '../../src/http/dependencies.ts';
-import { createExchange } from '../../src/http/exchange.ts';
+import { door } from '../../src/http/door.ts';
 import { IDLE_SECONDS } from '../../src/http/reply/idle-limit.ts';
 import type { IdleSeconds } from '../../src/http/reply/idle-limit.ts';
 import { Metrics } from '../../src/api/metrics-text.ts';
 import { jsonReply } from '../../src/http/reply/reply.ts';
-import type { Handler, Route } from '../../src/http/route-table.ts';
-import { routes as allRoutes } from '../../src/api/index.ts';
+import type { Handler, RouteMethod, RouteRules } from '../../src/http/route.ts';
+import { plugins } from '../../src/api/index.ts';
 import { startServer } from '../../src/http/server.ts';
 import type { RunningServer, TlsPair } from '../../src/http/server.ts';
 import { temporaryDatabase, testClock, testLog } from '../support/database.ts';
 import type { TestClock } from '../support/database.ts';
 
+/** A path with its handlers, each without Elysia's context. */
+export interface TestRoute extends RouteRules {
+  readonly pattern: string;
+  readonly methods: Readonly<Partial<Record<RouteMethod, Handler>>>;
+}
+
 interface FixtureOptions {
   readonly config?: Partial<Record<SettingKey, unknown>>;
   /** Routes beside the product's own. */
-  readonly routes?: readonly Route[];
+  readonly routes?: readonly TestRoute[];
   readonly fallback?: Handler;
   readonly readable?: ReadableResources;
   readonly tls?: TlsPair;
@@ -140,13 +147,9 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     tls: options.tls ?? null,
     log,
     idle,
-    dispatch: createExchange({
-      services,
-      routes: [...allRoutes, ...(options.routes ?? [])],
-      fallback: { handler: options.fallback ?? echo },
-      hasTls: options.tls !== undefined,
-      idle,
-    }),
+    services,
+    plugins: [...plugins, pluginOf(options.routes ?? [])],
+    files: options.fallback ?? echo,
   });
   const users = new Map<string, User>();
   const user = async (username: string, isSuperuser = false): Promise<User> => {
@@ -194,6 +197,16 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
       await database[Symbol.asyncDispose]();
     },
   };
+}
+
+function pluginOf(routes: readonly TestRoute[]): AnyElysia {
+  const plugin = new Elysia({ name: 'test' }).use(door);
+  for (const { pattern, methods, ...checks } of routes) {
+    for (const [method, handler] of Object.entries(methods)) {
+      plugin.route(method, pattern, ({ ask }) => handler(ask), { checks });
+    }
+  }
+  return plugin;
 }
 
 /** What publishes files, over a folder in which there are none. */

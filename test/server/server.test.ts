@@ -1,14 +1,14 @@
 /** The listener: stopping, certificates, ports (DS-21, DS-206). */
 import { describe, expect, test } from 'bun:test';
 import { jsonReply } from '../../src/http/reply/reply.ts';
-import type { Route } from '../../src/http/route-table.ts';
+import type { TestRoute } from './server-fixture.ts';
 import type { TlsPair } from '../../src/http/server.ts';
 import { startServer } from '../../src/http/server.ts';
 import { temporaryDirectory, testLog } from '../support/database.ts';
 import { sendRaw, startFixture } from './server-fixture.ts';
 
 interface Gate {
-  readonly route: Route;
+  readonly route: TestRoute;
   /** Resolves when a request stands at the gate. */
   readonly reached: Promise<void>;
   open(): void;
@@ -22,7 +22,7 @@ function gate(): Gate {
     await opened.promise;
     return jsonReply({ finished: true });
   };
-  const route: Route = { pattern: '/page/gate', access: 'public', methods: { GET } };
+  const route: TestRoute = { pattern: '/page/gate', access: 'public', methods: { GET } };
   return { route, reached: reached.promise, open: opened.resolve };
 }
 
@@ -56,8 +56,8 @@ describe('DS-21: stopping', () => {
 test('a port that is taken is refused', async () => {
   await using server = await startFixture();
   const { log } = testLog();
-  const dispatch = Object.assign(() => new Response(), { plainPaths: [] });
-  const options = { host: '127.0.0.1', port: server.port, dispatch, log };
+  const { services, port } = server;
+  const options = { host: '127.0.0.1', port, services, plugins: [], files: jsonReply, log };
   expect(() => startServer({ ...options, tls: null })).toThrow(/EADDRINUSE|in use/);
   expect(() => startServer({ ...options, tls: certificate('x') })).toThrow(/EADDRINUSE|in use/);
 });

@@ -3,7 +3,8 @@ import { expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { jsonReply } from '../../src/http/reply/reply.ts';
-import type { Handler, Route } from '../../src/http/route-table.ts';
+import type { Handler } from '../../src/http/route.ts';
+import type { TestRoute } from './server-fixture.ts';
 import { sendRaw, startFixture, statusOf } from './server-fixture.ts';
 
 const MIB = 1024 * 1024;
@@ -18,7 +19,7 @@ const readsPieces: Handler = async ({ body }) => {
   for await (const piece of body.stream(LIMIT)) length += piece.length;
   return jsonReply({ length });
 };
-const ROUTES: Route[] = [
+const ROUTES: TestRoute[] = [
   { pattern: '/page/whole', access: 'public', methods: { POST: readsWhole } },
   { pattern: '/page/pieces', access: 'public', methods: { POST: readsPieces } },
   { pattern: '/page/user', access: 'user', methods: { POST: readsWhole } },

@@ -1,9 +1,10 @@
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { apiKeyList } from '../../accounts/identity/api-keys.ts';
 import { sessionList } from '../../accounts/identity/sessions.ts';
 import { createApiKeyFor, listAllApiKeys, revokeAnyApiKey } from '../../operations/api-keys.ts';
 import { endSession, listAllSessions } from '../../operations/sessions.ts';
-import type { Route } from '../../http/route-table.ts';
+import { door } from '../../http/door.ts';
 import {
   apiKeyModel,
   apiKeyCreateModel,
@@ -17,54 +18,47 @@ import { queryParameter, userIdParameter, booleanParameter } from './parameters.
 
 const byUser = queryParameter('user_id', 'Only those of this user', Type.Integer({ minimum: 1 }));
 
-export const credentialRoutes: readonly Route[] = [
-  {
-    pattern: '/admin/api-keys',
-    ...adminDoor,
-    describes: {
-      GET: describeList('List the API keys of all users', apiKeyModel, apiKeyList, [
+export const credentialRoutes = new Elysia({ name: 'credentials', prefix: '/admin' })
+  .use(door)
+  .get(
+    '/api-keys',
+    answersList(listAllApiKeys, (context) => ({
+      user_id: userIdParameter(context),
+      is_active: booleanParameter(context, 'is_active'),
+    })),
+    {
+      checks: adminDoor,
+      describes: describeList('List the API keys of all users', apiKeyModel, apiKeyList, [
         byUser,
         queryParameter('is_active', 'Only revoked or only other ones', Type.Boolean()),
       ]),
-      POST: describeChange('Create an API key for a user', [400, 404, 422], {
-        body: apiKeyCreateModel,
-        answer: userApiKeyCreatedModel,
-      }),
     },
-    methods: {
-      GET: answersList(listAllApiKeys, (context) => ({
-        user_id: userIdParameter(context),
-        is_active: booleanParameter(context, 'is_active'),
-      })),
-      POST: answersNew(createApiKeyFor),
+  )
+  .post('/api-keys', answersNew(createApiKeyFor), {
+    checks: adminDoor,
+    describes: describeChange('Create an API key for a user', [400, 404, 422], {
+      body: apiKeyCreateModel,
+      answer: userApiKeyCreatedModel,
+    }),
+  })
+  .delete('/api-keys/:key_id', answersDone(revokeAnyApiKey, 'key_id'), {
+    checks: adminDoor,
+    describes: describeChange('Revoke an API key', [404, 422]),
+  })
+  .get(
+    '/sessions',
+    answersList(listAllSessions, (context) => ({ user_id: userIdParameter(context) })),
+    {
+      checks: adminDoor,
+      describes: describeList(
+        'List the browser sessions of all users',
+        sessionModel,
+        sessionList(0),
+        [byUser],
+      ),
     },
-  },
-  {
-    pattern: '/admin/api-keys/{key_id}',
-    ...adminDoor,
-    describes: { DELETE: describeChange('Revoke an API key', [404, 422]) },
-    methods: {
-      DELETE: answersDone(revokeAnyApiKey, 'key_id'),
-    },
-  },
-  {
-    pattern: '/admin/sessions',
-    ...adminDoor,
-    describes: {
-      GET: describeList('List the browser sessions of all users', sessionModel, sessionList(0), [
-        byUser,
-      ]),
-    },
-    methods: {
-      GET: answersList(listAllSessions, (context) => ({ user_id: userIdParameter(context) })),
-    },
-  },
-  {
-    pattern: '/admin/sessions/{session_id}',
-    ...adminDoor,
-    describes: { DELETE: describeChange('End a browser session', [404, 422]) },
-    methods: {
-      DELETE: answersDone(endSession, 'session_id'),
-    },
-  },
-];
+  )
+  .delete('/sessions/:session_id', answersDone(endSession, 'session_id'), {
+    checks: adminDoor,
+    describes: describeChange('End a browser session', [404, 422]),
+  });

@@ -8,7 +8,7 @@ import type {
   BodyDescription,
   OperationDescription,
   ParameterDescription,
-} from '../operation-description.ts';
+} from '../../http/operation-description.ts';
 import { queryParameter } from './parameters.ts';
 
 export function describeList(

@@ -5,7 +5,7 @@ import type { Context } from '../../http/context.ts';
 import type { ServerServices } from '../../http/dependencies.ts';
 import { nextLink } from '../../pages/next-link.ts';
 import { jsonReply, type Reply } from '../../http/reply/reply.ts';
-import type { Handler } from '../../http/route-table.ts';
+import type { Asked } from '../../http/door.ts';
 import { adminOf } from './door.ts';
 
 type Operation<Input extends unknown[], Output> = (
@@ -18,16 +18,18 @@ type Operation<Input extends unknown[], Output> = (
 export function answersList(
   list: Operation<[ListRequest], ListPage>,
   exactOf?: (context: Context) => ExactValues,
-): Handler {
-  return async (context) => {
+): (asked: Asked) => Promise<Reply> {
+  return async ({ ask: context }) => {
     const exact = exactOf?.(context);
     const request = { query: context.query, ...(exact !== undefined && { exact }) };
     return listReply(context, await list(context.services, adminOf(context), request));
   };
 }
 
-export function answersNew(create: Operation<[body: unknown], object>): Handler {
-  return async (context) => {
+export function answersNew(
+  create: Operation<[body: unknown], object>,
+): (asked: Asked) => Promise<Reply> {
+  return async ({ ask: context }) => {
     const body = await context.json();
     return jsonReply(await create(context.services, adminOf(context), body));
   };
@@ -36,8 +38,8 @@ export function answersNew(create: Operation<[body: unknown], object>): Handler 
 export function answersOne(
   read: Operation<number[], object>,
   ...parameters: readonly string[]
-): Handler {
-  return async (context) => {
+): (asked: Asked) => Promise<Reply> {
+  return async ({ ask: context }) => {
     const ids = parameters.map((name) => context.intParameter(name));
     return jsonReply(await read(context.services, adminOf(context), ...ids));
   };
@@ -46,8 +48,8 @@ export function answersOne(
 export function answersDone(
   change: Operation<number[], unknown>,
   ...parameters: readonly string[]
-): Handler {
-  return async (context) => {
+): (asked: Asked) => Promise<Reply> {
+  return async ({ ask: context }) => {
     const ids = parameters.map((name) => context.intParameter(name));
     await change(context.services, adminOf(context), ...ids);
     return successReply();

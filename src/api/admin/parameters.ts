@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { invalidRequest, type ValidationIssue } from '../../base/errors.ts';
 import { integerParameter } from '../../tables/read/list-parameters.ts';
 import type { Context } from '../../http/context.ts';
-import type { ParameterDescription } from '../operation-description.ts';
+import type { ParameterDescription } from '../../http/operation-description.ts';
 
 export function queryParameter(
   name: string,

@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { permissionList } from '../../accounts/rights/permissions.ts';
 import { VERBS } from '../../accounts/rights/principal.ts';
@@ -11,7 +12,7 @@ import {
 } from '../../operations/permissions.ts';
 import type { Context } from '../../http/context.ts';
 import { jsonReply } from '../../http/reply/reply.ts';
-import type { Route } from '../../http/route-table.ts';
+import { door } from '../../http/door.ts';
 import {
   explanationModel,
   permissionModel,
@@ -22,35 +23,29 @@ import { adminDoor, adminOf } from './door.ts';
 import { answersList, answersNew, answersDone } from './handlers.ts';
 import { queryParameter } from './parameters.ts';
 
-export const permissionRoutes: readonly Route[] = [
-  {
-    pattern: '/admin/permissions',
-    ...adminDoor,
-    describes: {
-      GET: describeList('List the permissions', permissionModel, permissionList),
-      POST: describeChange('Create a permission', [400, 422], {
-        body: permissionCreateModel,
-        answer: permissionModel,
-      }),
-    },
-    methods: {
-      GET: answersList(listPermissions),
-      POST: answersNew(createPermission),
-    },
-  },
-  {
-    pattern: '/admin/permissions/{perm_id}',
-    ...adminDoor,
-    describes: { DELETE: describeChange('Delete a permission', [404, 422]) },
-    methods: {
-      DELETE: answersDone(deletePermission, 'perm_id'),
-    },
-  },
-  {
-    pattern: '/admin/explain',
-    ...adminDoor,
-    describes: {
-      GET: {
+export const permissionRoutes = new Elysia({ name: 'permissions', prefix: '/admin' })
+  .use(door)
+  .get('/permissions', answersList(listPermissions), {
+    checks: adminDoor,
+    describes: describeList('List the permissions', permissionModel, permissionList),
+  })
+  .post('/permissions', answersNew(createPermission), {
+    checks: adminDoor,
+    describes: describeChange('Create a permission', [400, 422], {
+      body: permissionCreateModel,
+      answer: permissionModel,
+    }),
+  })
+  .delete('/permissions/:perm_id', answersDone(deletePermission, 'perm_id'), {
+    checks: adminDoor,
+    describes: describeChange('Delete a permission', [404, 422]),
+  })
+  .get(
+    '/explain',
+    async ({ ask }) => jsonReply(await explainAccess(ask.services, adminOf(ask), questionOf(ask))),
+    {
+      checks: adminDoor,
+      describes: {
         summary: 'Explain why a user may or may not do something',
         tag: 'admin',
         parameters: [
@@ -73,12 +68,7 @@ export const permissionRoutes: readonly Route[] = [
         errors: [404, 422],
       },
     },
-    methods: {
-      GET: async (context) =>
-        jsonReply(await explainAccess(context.services, adminOf(context), questionOf(context))),
-    },
-  },
-];
+  );
 
 function questionOf(context: Context): AccessQuestion {
   const issues: ValidationIssue[] = [];

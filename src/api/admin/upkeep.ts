@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { auditList } from '../../accounts/audit/audit.ts';
 import { invalidRequest } from '../../base/errors.ts';
@@ -10,7 +11,7 @@ import { cleanLocks, listLocks, releaseLock } from '../../operations/locks.ts';
 import { isStillAdmitted } from '../../http/hooks/admission.ts';
 import type { Context } from '../../http/context.ts';
 import { bodyReply, jsonReply } from '../../http/reply/reply.ts';
-import type { Route } from '../../http/route-table.ts';
+import { door } from '../../http/door.ts';
 import { whileAllowed } from '../../http/body/standing-body.ts';
 import { auditEntryModel, cacheEntryModel, lockModel } from '../administration-models.ts';
 import { describeList, describeChange } from './descriptions.ts';
@@ -20,84 +21,93 @@ import { queryParameter, userIdParameter, enumParameter, textParameter } from '.
 
 const byResource = queryParameter('resource', 'Only this file (its path)');
 
-export const upkeepRoutes: readonly Route[] = [
-  {
-    pattern: '/admin/locks',
-    ...adminDoor,
-    describes: { GET: describeList('List the locks on files', lockModel, lockList) },
-    methods: {
-      GET: answersList(listLocks),
-    },
-  },
-  {
-    pattern: '/admin/locks/clean',
-    ...adminDoor,
-    describes: {
-      POST: describeChange('Remove locks that have expired', [], {
+export const upkeepRoutes = new Elysia({ name: 'upkeep', prefix: '/admin' })
+  .use(door)
+  .get('/locks', answersList(listLocks), {
+    checks: adminDoor,
+    describes: describeList('List the locks on files', lockModel, lockList),
+  })
+  .post(
+    '/locks/clean',
+    async ({ ask }) => jsonReply({ released: await cleanLocks(ask.services, adminOf(ask)) }),
+    {
+      checks: adminDoor,
+      describes: describeChange('Remove locks that have expired', [], {
         answer: Type.Object({ released: Type.Integer() }),
       }),
     },
-    methods: {
-      POST: async (context) =>
-        jsonReply({ released: await cleanLocks(context.services, adminOf(context)) }),
-    },
-  },
-  {
-    pattern: '/admin/locks/{lock_id}',
-    ...adminDoor,
-    describes: { DELETE: describeChange('Release a lock', [404, 422]) },
-    methods: {
-      DELETE: answersDone(releaseLock, 'lock_id'),
-    },
-  },
-  {
-    pattern: '/admin/cache',
-    ...adminDoor,
-    describes: {
-      GET: describeList(
+  )
+  .delete('/locks/:lock_id', answersDone(releaseLock, 'lock_id'), {
+    checks: adminDoor,
+    describes: describeChange('Release a lock', [404, 422]),
+  })
+  .get(
+    '/cache',
+    answersList(listCache, (context) => ({ resource: textParameter(context, 'resource') })),
+    {
+      checks: adminDoor,
+      describes: describeList(
         'List what is remembered of files',
         cacheEntryModel,
         { sortable: ['key', 'expires_at', 'resource', 'user'], order: 'asc' },
         [byResource],
       ),
-      DELETE: describeChange('Forget what is remembered of files', [], {
+    },
+  )
+  .delete(
+    '/cache',
+    async ({ ask }) => {
+      const resource = textParameter(ask, 'resource') ?? null;
+      await clearCache(ask.services, adminOf(ask), resource);
+      return successReply();
+    },
+    {
+      checks: adminDoor,
+      describes: describeChange('Forget what is remembered of files', [], {
         parameters: [byResource],
       }),
     },
-    methods: {
-      GET: answersList(listCache, (context) => ({ resource: textParameter(context, 'resource') })),
-      DELETE: async (context) => {
-        const resource = textParameter(context, 'resource') ?? null;
-        await clearCache(context.services, adminOf(context), resource);
-        return successReply();
-      },
+  )
+  .delete(
+    '/cache/*',
+    async ({ ask }) => {
+      const resource = ask.queryValue('resource');
+      if (resource === null) {
+        const msg = 'This parameter is missing';
+        throw invalidRequest({ type: 'missing', loc: ['query', 'resource'], msg });
+      }
+      await deleteCacheEntry(ask.services, adminOf(ask), keysOf(ask), resource);
+      return successReply();
     },
-  },
-  {
-    pattern: '/admin/cache/{key:rest}',
-    ...adminDoor,
-    describes: {
-      DELETE: describeChange('Forget one entry', [422], {
+    {
+      checks: { ...adminDoor, rest: 'key' },
+      describes: describeChange('Forget one entry', [422], {
         parameters: [{ ...byResource, required: true }],
       }),
     },
-    methods: {
-      DELETE: async (context) => {
-        const resource = context.queryValue('resource');
-        if (resource === null) {
-          const msg = 'This parameter is missing';
-          throw invalidRequest({ type: 'missing', loc: ['query', 'resource'], msg });
-        }
-        await deleteCacheEntry(context.services, adminOf(context), keysOf(context), resource);
-        return successReply();
-      },
+  )
+  .get(
+    '/audit-logs',
+    async ({ ask }) => {
+      const exact = {
+        user_id: userIdParameter(ask),
+        action: textParameter(ask, 'action'),
+        resource: textParameter(ask, 'resource'),
+      };
+      const request = { query: ask.query, exact };
+      const admin = adminOf(ask);
+      const format = enumParameter(ask, 'format', ['json', ...AUDIT_FORMATS]);
+      if (format === undefined || format === 'json') {
+        return listReply(ask, await listAudit(ask.services, admin, request));
+      }
+      const body = await exportAudit(ask.services, admin, request, format);
+      const headers = { 'Content-Disposition': contentDisposition('audit', format) };
+      const standing = whileAllowed(body, () => isStillAdmitted(ask));
+      return bodyReply(standing, formatDetails[format].mediaType, { headers });
     },
-  },
-  {
-    pattern: '/admin/audit-logs',
-    ...adminDoor,
-    describes: {
-      GET: describeList('List the audit, newest first', auditEntryModel, auditList, [
+    {
+      checks: adminDoor,
+      describes: describeList('List the audit, newest first', auditEntryModel, auditList, [
         queryParameter('user_id', 'Only what this user did', Type.Integer({ minimum: 1 })),
         queryParameter('action', 'Only this action'),
         queryParameter('resource', 'Only what was done to this'),
@@ -108,27 +118,7 @@ export const upkeepRoutes: readonly Route[] = [
         ),
       ]),
     },
-    methods: {
-      GET: async (context) => {
-        const exact = {
-          user_id: userIdParameter(context),
-          action: textParameter(context, 'action'),
-          resource: textParameter(context, 'resource'),
-        };
-        const request = { query: context.query, exact };
-        const admin = adminOf(context);
-        const format = enumParameter(context, 'format', ['json', ...AUDIT_FORMATS]);
-        if (format === undefined || format === 'json') {
-          return listReply(context, await listAudit(context.services, admin, request));
-        }
-        const body = await exportAudit(context.services, admin, request, format);
-        const headers = { 'Content-Disposition': contentDisposition('audit', format) };
-        const standing = whileAllowed(body, () => isStillAdmitted(context));
-        return bodyReply(standing, formatDetails[format].mediaType, { headers });
-      },
-    },
-  },
-];
+  );
 
 /** The key as sent, then with a trailing slash added or removed. */
 function keysOf({ path, parameters }: Context): [string, string] {

@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { userList } from '../../accounts/identity/users.ts';
 import {
@@ -8,7 +9,7 @@ import {
   setUserStatus,
 } from '../../operations/users.ts';
 import { jsonReply } from '../../http/reply/reply.ts';
-import type { Route } from '../../http/route-table.ts';
+import { door } from '../../http/door.ts';
 import {
   passwordResetModel,
   userModel,
@@ -19,52 +20,48 @@ import { describeList, describeChange } from './descriptions.ts';
 import { adminDoor, adminOf } from './door.ts';
 import { answersList, answersNew, answersDone } from './handlers.ts';
 
-export const userRoutes: readonly Route[] = [
-  {
-    pattern: '/admin/users',
-    ...adminDoor,
-    describes: {
-      GET: describeList('List the users', userModel, userList),
-      POST: describeChange('Create a user', [400, 422], {
-        body: userCreateModel,
-        answer: userModel,
-      }),
+export const userRoutes = new Elysia({ name: 'users', prefix: '/admin/users' })
+  .use(door)
+  .get('', answersList(listUsers), {
+    checks: adminDoor,
+    describes: describeList('List the users', userModel, userList),
+  })
+  .post('', answersNew(createUser), {
+    checks: adminDoor,
+    describes: describeChange('Create a user', [400, 422], {
+      body: userCreateModel,
+      answer: userModel,
+    }),
+  })
+  .delete('/:user_id', answersDone(deleteUser, 'user_id'), {
+    checks: adminDoor,
+    describes: describeChange('Delete a user', [400, 404, 422]),
+  })
+  .put(
+    '/:user_id/password',
+    async ({ ask }) => {
+      const id = ask.intParameter('user_id');
+      await resetPassword(ask.services, adminOf(ask), id, () => ask.json());
+      return jsonReply({ success: true, sessions_revoked: true });
     },
-    methods: {
-      GET: answersList(listUsers),
-      POST: answersNew(createUser),
-    },
-  },
-  {
-    pattern: '/admin/users/{user_id}',
-    ...adminDoor,
-    describes: { DELETE: describeChange('Delete a user', [400, 404, 422]) },
-    methods: {
-      DELETE: answersDone(deleteUser, 'user_id'),
-    },
-  },
-  {
-    pattern: '/admin/users/{user_id}/password',
-    ...adminDoor,
-    describes: {
-      PUT: describeChange('Give a user a new password', [400, 404, 422], {
+    {
+      checks: adminDoor,
+      describes: describeChange('Give a user a new password', [400, 404, 422], {
         body: passwordResetModel,
         answer: Type.Object({ success: Type.Literal(true), sessions_revoked: Type.Literal(true) }),
       }),
     },
-    methods: {
-      PUT: async (context) => {
-        const id = context.intParameter('user_id');
-        await resetPassword(context.services, adminOf(context), id, () => context.json());
-        return jsonReply({ success: true, sessions_revoked: true });
-      },
+  )
+  .put(
+    '/:user_id/status',
+    async ({ ask }) => {
+      const id = ask.intParameter('user_id');
+      const status = await setUserStatus(ask.services, adminOf(ask), id, () => ask.json());
+      return jsonReply({ success: true, ...status });
     },
-  },
-  {
-    pattern: '/admin/users/{user_id}/status',
-    ...adminDoor,
-    describes: {
-      PUT: describeChange('Activate or deactivate a user', [400, 404, 422], {
+    {
+      checks: adminDoor,
+      describes: describeChange('Activate or deactivate a user', [400, 404, 422], {
         body: userStatusUpdateModel,
         answer: Type.Object({
           success: Type.Literal(true),
@@ -73,14 +70,4 @@ export const userRoutes: readonly Route[] = [
         }),
       }),
     },
-    methods: {
-      PUT: async (context) => {
-        const id = context.intParameter('user_id');
-        const status = await setUserStatus(context.services, adminOf(context), id, () =>
-          context.json(),
-        );
-        return jsonReply({ success: true, ...status });
-      },
-    },
-  },
-];
+  );

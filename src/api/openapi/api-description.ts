@@ -6,7 +6,7 @@ import { mayUseEvents } from '../../operations/event-access.ts';
 import type { DescribedResource, DescribeServices } from '../../operations/resources.ts';
 import { describeResources, usableResources } from '../../operations/resources.ts';
 import type { ServerServices } from '../../http/dependencies.ts';
-import type { Route } from '../../http/route-table.ts';
+import type { Route } from '../../http/route.ts';
 import { type DocumentOrder, openApiDocument, openApiText } from './document.ts';
 import type { JsonObject } from './models.ts';
 
@@ -91,8 +91,10 @@ async function routesThatAreOn(
   routes: readonly Route[],
   services: ServerServices,
 ): Promise<Route[]> {
-  const answers = await Promise.all(routes.map((route) => route.isOn?.(services) ?? true));
-  return routes.filter((route, index) => answers[index] && (route.isListed?.(services) ?? true));
+  const answers = await Promise.all(routes.map(({ rules }) => rules.isOn?.(services) ?? true));
+  return routes.filter(
+    ({ rules }, index) => answers[index] && (rules.isListed?.(services) ?? true),
+  );
 }
 
 async function pathsOfHandlers(

@@ -10,7 +10,7 @@ import { isCrowded, ownTurn } from '../../base/work/time-slice.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import { describeResources } from '../../operations/resources.ts';
 import { kindName } from '../../pages/kind-names.ts';
-import type { OperationTag } from '../operation-description.ts';
+import type { OperationTag } from '../../http/operation-description.ts';
 import { type ApiSources, callersApi } from './api-description.ts';
 import { type DocumentOrder, openApiDocument } from './document.ts';
 import { type ApiOperation, operationOf } from './api-operation.ts';

@@ -3,16 +3,15 @@ import type {
   AnswerDescription,
   BodyDescription,
   OperationDescription,
-} from '../operation-description.ts';
-import type { Route, RouteMethod } from '../../http/route-table.ts';
+} from '../../http/operation-description.ts';
+import type { Route, RouteMethod } from '../../http/route.ts';
 import { meaningOf } from './errors.ts';
 import type { JsonObject, ModelSet } from './models.ts';
 import type { DocumentParts } from './parts.ts';
 
 /** Null when the route describes nothing. */
 export function builtInPath(route: Route, parts: DocumentParts): [string, JsonObject] | null {
-  const { describes = {} } = route;
-  const methods = Object.keys(route.methods) as RouteMethod[];
+  const { describes, methods } = route;
   const described = methods.filter((method) => describes[method] !== undefined);
   if (described.length === 0) return null;
   const path = documentedPath(route);
@@ -26,9 +25,9 @@ export function builtInPath(route: Route, parts: DocumentParts): [string, JsonOb
 }
 
 /** `/api/apikeys/{key_id}`. */
-export function documentedPath({ pattern, endsInSlash }: Route): string {
+export function documentedPath({ pattern, rules }: Route): string {
   const path = pattern.replace(/\{(\w+):\w+\}/g, '{$1}');
-  return endsInSlash === true && !path.endsWith('/') ? `${path}/` : path;
+  return rules.endsInSlash === true && !path.endsWith('/') ? `${path}/` : path;
 }
 
 function operation(
@@ -62,7 +61,7 @@ function operation(
       ),
       ...failures(route, errorsOf(route, method, description), parts),
     },
-    ...(route.access === 'public' ? {} : parts.security),
+    ...(route.rules.access === 'public' ? {} : parts.security),
   };
 }
 
@@ -103,7 +102,7 @@ function contentOf(bodies: readonly BodyDescription[], models: ModelSet): JsonOb
 
 /** The shared errors, except those the route describes itself. */
 function failures(
-  { describesFailure }: Route,
+  { rules: { describesFailure } }: Route,
   statuses: readonly number[],
   { errors, models }: DocumentParts,
 ): JsonObject {
@@ -132,7 +131,7 @@ function response(answer: AnswerDescription, { models }: DocumentParts): JsonObj
 }
 
 function errorsOf(
-  { access }: Route,
+  { rules: { access } }: Route,
   method: RouteMethod,
   { errors = [], parameters = [], body }: OperationDescription,
 ): number[] {

@@ -5,8 +5,8 @@
  */
 import { encodePath } from '../../base/paths.ts';
 import type { DescribedResource } from '../../operations/resources.ts';
-import type { Viewer } from '../operation-description.ts';
-import type { Route } from '../../http/route-table.ts';
+import type { Viewer } from '../../http/operation-description.ts';
+import type { Route } from '../../http/route.ts';
 import { API_VERSION } from '../health.ts';
 import { builtInPath } from './built-in-paths.ts';
 import { headerComponents, parameterComponents } from './dataset-parameters.ts';
@@ -81,7 +81,7 @@ function* pathItems(
   }
 }
 
-function isListed(route: Route, viewer: Viewer): boolean {
+function isListed({ rules: route }: Route, viewer: Viewer): boolean {
   if (route.isListedFor !== undefined) return route.isListedFor(viewer);
   if (route.access === 'superuser') return viewer.caller?.isSuperuser === true;
   return route.access === 'public' || viewer.caller !== null;

@@ -9,12 +9,9 @@ import type { Caller, Principal } from '../../accounts/rights/principal.ts';
 import { getUser } from '../../accounts/identity/users.ts';
 import { nameAsker } from '../../base/work/asker.ts';
 import { AppError } from '../../base/errors.ts';
-import { type Soon, whenThere } from '../../base/work/soon.ts';
 import type { Context } from '../context.ts';
 import { requireAllowedOrigin, requireCsrf, requireOwnOrigin } from './csrf.ts';
-import type { HostCheck } from './host-check.ts';
 import { isSafeMethod, readOnlyMode } from '../reply/refusals.ts';
-import type { Route } from '../route-table.ts';
 import {
   clearedSessionCookie,
   cookieValue,
@@ -24,41 +21,23 @@ import {
   sessionCookie,
 } from './session-cookie.ts';
 
-export interface Guarded extends Omit<Route, 'pattern' | 'methods'> {
-  /** The handler decides about read-only mode itself, after existence. */
-  readonly decidesReadOnly?: boolean;
-}
-
-/** Lets the request in or throws; at once for a request without credentials, and when all about them is remembered. */
-export function admit(context: Context, route: Guarded, hosts: HostCheck): Soon<void> {
-  if (route.refusesForeignOrigin === true) requireAllowedOrigin(context, hosts);
-  if (route.ignoresCredentials === true) return undefined;
-  context.admittedBy = route;
-  const credentials = credentialsOf(context, route);
-  if (credentials !== null) return admitKnown(context, route, hosts, credentials);
-  checkIdentity(context, route);
-  checkOwnOrigin(context, route, hosts);
-  checkRights(context, route);
-  return undefined;
-}
-
-function admitKnown(
-  context: Context,
-  route: Guarded,
-  hosts: HostCheck,
-  credentials: RequestCredentials,
-): Soon<void> {
-  const { services } = context;
-  return whenThere(authenticate(services, credentials), (found) => {
-    identify(context, found);
-    checkIdentity(context, route);
-    if (context.session === null) checkOwnOrigin(context, route, hosts);
-    else if (!isSafeMethod(context.method)) {
-      const checked = requireCsrf(context, context.session.token, services.serverSecret, hosts);
-      return checked.then(() => checkRights(context, route));
-    }
-    checkRights(context, route);
-  });
+/** Lets the request in or throws. */
+export async function admit(context: Context): Promise<void> {
+  const { rules, services, server } = context;
+  if (rules.refusesForeignOrigin === true) requireAllowedOrigin(context, server.hosts);
+  if (rules.ignoresCredentials === true) return;
+  context.isAdmitted = true;
+  const credentials = credentialsOf(context);
+  if (credentials !== null) {
+    const found = authenticate(services, credentials);
+    identify(context, found instanceof Promise ? await found : found);
+  }
+  if (rules.access !== 'public' && context.caller === null) throw notAuthenticated();
+  if (context.session === null) checkOwnOrigin(context);
+  else if (!isSafeMethod(context.method)) {
+    await requireCsrf(context, context.session.token, services.serverSecret, server.hosts);
+  }
+  checkRights(context);
 }
 
 /**
@@ -67,9 +46,8 @@ function admitKnown(
  * password in use.
  */
 export async function isStillAdmitted(context: Context): Promise<boolean> {
-  const { admittedBy: route } = context;
-  if (route === null) return true;
-  const credentials = credentialsOf(context, route);
+  if (!context.isAdmitted) return true;
+  const credentials = credentialsOf(context);
   if (credentials === null) return context.caller === null;
   try {
     const { principal } = await authenticate(context.services, credentials);
@@ -97,10 +75,8 @@ function isAsBefore(now: Principal, before: Caller): boolean {
   );
 }
 
-function credentialsOf(
-  context: Context,
-  route: NonNullable<Context['admittedBy']>,
-): RequestCredentials | null {
+function credentialsOf(context: Context): RequestCredentials | null {
+  const { rules: route } = context;
   const { headers } = context.request;
   const cookies = headers.get('cookie');
   const sessionToken = cookies === null ? null : cookieValue(cookies, SESSION_COOKIE);
@@ -135,20 +111,17 @@ function identify(context: Context, found: Authentication): void {
   }
 }
 
-function checkIdentity(context: Context, route: Guarded): void {
-  if (route.access !== 'public' && context.caller === null) throw notAuthenticated();
-}
-
 /** Browsers attach a remembered Basic header by themselves, like a cookie. */
-function checkOwnOrigin(context: Context, route: Guarded, hosts: HostCheck): void {
-  if (isSafeMethod(context.method)) return;
-  const isTempting = route.requiresOwnOrigin === true || context.caller?.credential === 'basic';
-  if (isTempting) requireOwnOrigin(context, hosts);
+function checkOwnOrigin(context: Context): void {
+  const { caller, method, rules, server } = context;
+  if (isSafeMethod(method)) return;
+  const isTempting = rules.requiresOwnOrigin === true || caller?.credential === 'basic';
+  if (isTempting) requireOwnOrigin(context, server.hosts);
 }
 
-function checkRights(context: Context, route: Guarded): void {
-  const { caller, services } = context;
-  if (caller?.isCreateOnly === true && !takesEvents(context, route)) {
+function checkRights(context: Context): void {
+  const { caller, rules: route, services } = context;
+  if (caller?.isCreateOnly === true && !takesEvents(context)) {
     if (route.access !== 'public' || !isSafeMethod(context.method)) {
       throw new AppError('permission-denied', 'You do not have permission to perform this action.');
     }
@@ -167,6 +140,6 @@ function checkRights(context: Context, route: Guarded): void {
 }
 
 /** What a key that may only create events may do, beside what is open to everybody. */
-function takesEvents({ method }: Context, { takesEventsBy }: Guarded): boolean {
-  return takesEventsBy?.some((one) => one === (method === 'HEAD' ? 'GET' : method)) ?? false;
+function takesEvents({ method, rules }: Context): boolean {
+  return rules.takesEventsBy?.some((one) => one === (method === 'HEAD' ? 'GET' : method)) ?? false;
 }

@@ -2,11 +2,15 @@
  * Path and query of a request, without `new URL`.
  *
  * Bun hands out a URL that is already normalised: `/a/../b` comes as `/b`, `/a/%2e/b` as `/a/b`. Such a path must match
- * nothing, so the shape of the path as it was sent is learnt from Bun's router and compared (see native-routes.ts).
+ * nothing, so the shape of the path as it was sent is learnt from Bun's router and compared (see server.ts).
  */
 import { decodePath } from '../../base/paths.ts';
-import type { KnownPath } from '../native-routes.ts';
-import { hasShape } from '../native-routes.ts';
+
+/** How many segments stand before the first empty one, and whether an empty one (a trailing slash) follows. */
+export interface PathShape {
+  readonly segments: number;
+  readonly isOpen: boolean;
+}
 
 /** Path and query of a request; everything is worked out when it is asked for. */
 export class RequestTarget {
@@ -19,13 +23,8 @@ export class RequestTarget {
   #decoded: readonly string[] | null | undefined = undefined;
 
   /** `known` null: nothing is known about the raw path, so it is taken as it comes. */
-  constructor(request: Request, known: KnownPath | null) {
+  constructor(request: Request, known: PathShape | null) {
     this.#request = request;
-    if (known !== null && 'path' in known) {
-      this.path = known.path;
-      this.isAsSent = true;
-      return;
-    }
     const { url } = request;
     const start = pathStart(url);
     const end = queryStart(url);
@@ -83,5 +82,18 @@ function guess(path: string): string[] {
   } catch {
     // Malformed percent encoding: shown as it was typed.
     return trimmed.split('/');
+  }
+}
+
+export function hasShape(path: string, shape: PathShape): boolean {
+  let segments = 0;
+  let from = 1;
+  for (;;) {
+    const slash = path.indexOf('/', from);
+    const end = slash < 0 ? path.length : slash;
+    if (end === from) return shape.isOpen && segments === shape.segments;
+    segments++;
+    if (slash < 0) return !shape.isOpen && segments === shape.segments;
+    from = slash + 1;
   }
 }

@@ -5,7 +5,7 @@ import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
 import { type Format, FORMATS } from '../../tables/read/format.ts';
 import type { Context } from '../context.ts';
-import type { ParameterDescription } from '../../api/operation-description.ts';
+import type { ParameterDescription } from '../operation-description.ts';
 
 /** The format that the address asks for, null for none. Throws `not-found` for one there is not. */
 export function askedFormat(context: Context): Format | null {

@@ -18,7 +18,7 @@ import { preferredType } from './negotiate.ts';
 import { pageReply } from './page-reply.ts';
 import { documentPage } from '../../pages/views/document.tsx';
 import { bodyReply, emptyReply, jsonReply, type Reply } from './reply.ts';
-import type { Answer } from '../route-table.ts';
+import type { Answer } from '../route.ts';
 
 /** What content needs beyond what every route has. */
 export interface ContentReplyServices extends ContentServices {

@@ -12,13 +12,13 @@ import { pageReply } from './page-reply.ts';
 import { isSafeMethod } from './refusals.ts';
 import type { Reply } from './reply.ts';
 import { emptyReply, jsonReply } from './reply.ts';
-import type { Route } from '../route-table.ts';
 
 /** Path prefixes whose errors are JSON for everybody; below `/admin/ui` are pages. */
 const JSON_PREFIX = /^\/(?:api|schema|admin(?!\/ui\/)|mcp)(?:\/|$)/;
 
 /** The answer to a failure. Never throws, except for a bug in the error page itself. */
-export function errorReply(error: unknown, context: Context, route: Route): Reply {
+export function errorReply(error: unknown, context: Context): Reply {
+  const { rules: route } = context;
   const failure = asAppError(error, context);
   const { status } = failure;
   const redirects =

@@ -20,7 +20,7 @@ import type { Context } from '../context.ts';
 import { acceptsGzip, quotedTag } from './negotiate.ts';
 import { byteStream } from './outgoing-stream.ts';
 import { emptyReply, type Reply } from './reply.ts';
-import type { Answer } from '../route-table.ts';
+import type { Answer } from '../route.ts';
 
 /** Read into memory at once. A thousand slow readers hold a thousand times this. */
 const WHOLE_BYTES = 256 * 1024;

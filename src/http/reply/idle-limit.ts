@@ -4,7 +4,14 @@
  * Bun keeps the limit with the socket, not with the request. So whatever was set for one request is set back at its end, or
  * the connection would keep it for the next one.
  */
-import type { Connection } from '../connection.ts';
+
+/** What is asked of the socket a request came on. Read while the request is new: a socket that is gone tells nothing. */
+export interface Connection {
+  /** Address of the peer; null when the socket is gone. */
+  address(): string | null;
+  /** Seconds without a byte in either direction after which the connection is cut; 0 never, 255 at most. */
+  limitIdle(seconds: number): void;
+}
 
 /** Limits in seconds, 1 to 255 (the most Bun can count), held to about 4 s. */
 export interface IdleSeconds {
@@ -24,6 +31,8 @@ export class IdleLimit {
   readonly #seconds: IdleSeconds;
   #isReading = false;
   #isChanged = false;
+  /** The turn of the event loop that took the request is over. */
+  isLate = false;
   /** Counts when no body is being read; the work on an answer takes its own time. */
   #rest = 0;
 
@@ -46,6 +55,7 @@ export class IdleLimit {
 
   /** The answer takes long: the client may wait for it, unless it is still to send its body. */
   lift(): void {
+    this.isLate = true;
     if (!this.#isReading) this.#set(0);
   }
 

@@ -2,7 +2,7 @@
  * Refusals with an `Allow` header, the same wherever they are found out.
  */
 import { AppError } from '../../base/errors.ts';
-import { allowed } from '../route-table.ts';
+import { allowed } from '../route.ts';
 
 const SAFE_ONLY = 'GET, HEAD, OPTIONS';
 

@@ -7,6 +7,7 @@
  * browser/admin.ts shows as a dialog; a success redirects to the page, a refusal shows the page with the reason. Every action
  * calls an operation that a route for programs calls too.
  */
+import { type AnyElysia, Elysia } from 'elysia';
 import type { PropsWithChildren } from '@kitajs/html';
 import { adminDoor, adminOf } from '../../api/admin/door.ts';
 import { AppError } from '../../base/errors.ts';
@@ -17,7 +18,8 @@ import { askedFormat, formatParameter } from '../../http/reply/asked-format.ts';
 import { listFile, type ListRow } from '../../http/reply/list-file.ts';
 import { pageReply } from '../../http/reply/page-reply.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
-import type { Route } from '../../http/route-table.ts';
+import { door } from '../../http/door.ts';
+import type { RouteRules } from '../../http/route.ts';
 import type { Administrator } from '../../operations/administration.ts';
 import type { Format } from '../../tables/read/format.ts';
 import { Notice, Problem } from '../parts/messages.tsx';
@@ -96,7 +98,7 @@ interface Definition<Data> {
 
 export interface AdminPage<Data> extends Definition<Data> {
   readonly page: Page<AdminView<Data>>;
-  readonly route: Route;
+  readonly route: AnyElysia;
 }
 
 export function adminPage<Data>(definition: Definition<Data>): AdminPage<Data> {
@@ -151,50 +153,49 @@ function Sections({ path }: { path: string }) {
 
 type Shown<Data> = Omit<AdminPage<Data>, 'route'>;
 
-function routeOf<Data>(definition: Shown<Data>): Route {
+function routeOf<Data>(definition: Shown<Data>): AnyElysia {
   const { path, summary, actions } = definition;
   const isHome = path === '';
+  const address = isHome ? '/admin' : `${ADMIN_PAGES}/${path}`;
   const shown = { description: 'A page for people', mediaType: 'text/html', schema: null };
-  return {
-    pattern: isHome ? '/admin' : `${ADMIN_PAGES}/${path}`,
-    ...(isHome
-      ? {
-          access: 'public',
-          endsInSlash: true,
-          isListedFor: ({ caller }) => caller?.isSuperuser === true,
-        }
-      : adminDoor),
-    describes: {
-      GET: {
+  const checks: RouteRules = isHome
+    ? {
+        access: 'public',
+        endsInSlash: true,
+        isListedFor: ({ caller }) => caller?.isSuperuser === true,
+      }
+    : adminDoor;
+  const routes = new Elysia({ name: `admin-page-${path}` }).use(door).get(
+    address,
+    ({ ask }) => {
+      if (isHome && ask.caller?.isSuperuser !== true) {
+        return redirectReply(`/auth/login?next=${ADMINISTRATION.href}`);
+      }
+      const format = askedFormat(ask);
+      return format === null ? show(definition, ask, {}) : fileOf(definition, ask, format);
+    },
+    {
+      checks,
+      describes: {
         summary,
         tag: 'admin',
         ...(!isHome && { parameters: [formatParameter] }),
         answers: { 200: shown },
         errors: isHome ? [] : [404, 422],
       },
-      ...(actions !== undefined && {
-        POST: {
-          summary: `Take a form: ${summary.toLowerCase()}`,
-          tag: 'admin',
-          body: { mediaType: 'application/x-www-form-urlencoded', schema: null },
-          answers: { 200: shown, 303: { description: 'Done; back to the page', schema: null } },
-          errors: [400, 404, 409, 422],
-        },
-      }),
     },
-    methods: {
-      GET: (context) => {
-        if (isHome && context.caller?.isSuperuser !== true) {
-          return redirectReply(`/auth/login?next=${ADMINISTRATION.href}`);
-        }
-        const format = askedFormat(context);
-        return format === null
-          ? show(definition, context, {})
-          : fileOf(definition, context, format);
-      },
-      ...(actions !== undefined && { POST: (context) => take(definition, context, actions) }),
+  );
+  if (actions === undefined) return routes;
+  return routes.post(address, ({ ask }) => take(definition, ask, actions), {
+    checks,
+    describes: {
+      summary: `Take a form: ${summary.toLowerCase()}`,
+      tag: 'admin',
+      body: { mediaType: 'application/x-www-form-urlencoded', schema: null },
+      answers: { 200: shown, 303: { description: 'Done; back to the page', schema: null } },
+      errors: [400, 404, 409, 422],
     },
-  };
+  });
 }
 
 interface Outcome<Data> {

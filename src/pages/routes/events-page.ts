@@ -1,4 +1,5 @@
 /** Runs the query of the address as `/search2/api/run/` does, with the reader's rights. */
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/json.ts';
@@ -28,7 +29,7 @@ import { formatHrefs } from '../../http/reply/list-file.ts';
 import { pageReply } from '../../http/reply/page-reply.ts';
 import { eventsPage, type EventsView, type ResultFigures } from '../views/events.tsx';
 import type { Reply } from '../../http/reply/reply.ts';
-import type { Route } from '../../http/route-table.ts';
+import { door } from '../../http/door.ts';
 import { searchReply } from '../../api/search-reply.ts';
 
 /** The page is built in memory; of longer results it shows fewer rows. */
@@ -48,12 +49,11 @@ interface Ran {
   };
 }
 
-export const eventsPageRoute: Route = {
-  pattern: '/events',
-  access: 'user',
-  cacheControl: PRIVATE,
-  describes: {
-    GET: {
+export const eventsPageRoute = new Elysia({ name: 'events-page' })
+  .use(door)
+  .get('/events', ({ ask }) => explore(ask), {
+    checks: { access: 'user', cacheControl: PRIVATE },
+    describes: {
       summary: 'Show the event explorer',
       tag: 'events',
       parameters: [
@@ -80,9 +80,7 @@ export const eventsPageRoute: Route = {
       ],
       answers: { 200: { description: 'A page for people', mediaType: 'text/html', schema: null } },
     },
-  },
-  methods: { GET: explore },
-};
+  });
 
 async function explore(context: Context): Promise<Reply> {
   const asked = askedOf(context);

@@ -1,18 +1,19 @@
 /** One route for each chapter, so that a file of the folder called docs/guide/… keeps all other names. */
+import { Elysia } from 'elysia';
 import type { Context } from '../../http/context.ts';
 import { findInGuide, GUIDE_CHAPTERS, guideAddress, guideChapters } from '../guide.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import { pageReply } from '../../http/reply/page-reply.ts';
 import { guidePage } from '../views/guide.tsx';
 import type { Reply } from '../../http/reply/reply.ts';
-import type { Route } from '../../http/route-table.ts';
+import { door } from '../../http/door.ts';
 
-export const guideRoutes: readonly Route[] = ['', ...GUIDE_CHAPTERS].map((name) => ({
-  pattern: guideAddress(name),
-  access: 'user',
-  cacheControl: PRIVATE,
-  methods: { GET: (context) => chapterReply(context, name) },
-}));
+export const guideRoutes = new Elysia({ name: 'guide' }).use(door);
+for (const name of ['', ...GUIDE_CHAPTERS]) {
+  guideRoutes.get(guideAddress(name), ({ ask }) => chapterReply(ask, name), {
+    checks: { access: 'user', cacheControl: PRIVATE },
+  });
+}
 
 function chapterReply(context: Context, name: string): Reply {
   const chapters = guideChapters();

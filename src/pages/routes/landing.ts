@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import { withoutEndSlashes } from '../../base/paths.ts';
 import { Type } from '@sinclair/typebox';
 import { mayReadEvents } from '../../operations/event-access.ts';
@@ -8,7 +9,7 @@ import { pageReply } from '../../http/reply/page-reply.ts';
 import { landingPage } from '../views/landing.tsx';
 import type { Reply } from '../../http/reply/reply.ts';
 import { jsonReply } from '../../http/reply/reply.ts';
-import type { Route } from '../../http/route-table.ts';
+import { door } from '../../http/door.ts';
 import type { ReadableResources } from '../../http/dependencies.ts';
 import { resourceTree } from '../resource-tree.ts';
 
@@ -24,24 +25,21 @@ const listingModel = Type.Object(
   { $id: 'Listing' },
 );
 
-export const landingRoute: Route = {
-  pattern: '/',
-  access: 'public',
-  cacheControl: PRIVATE,
-  describes: {
-    GET: {
+export const landingRoute = new Elysia({ name: 'landing' }).use(door).get(
+  '/',
+  async ({ ask }) => {
+    const readable = await ask.services.listReadable(ask.caller);
+    return ask.wantsHtml ? await landing(ask, readable) : listing(readable);
+  },
+  {
+    checks: { access: 'public', cacheControl: PRIVATE },
+    describes: {
       summary: 'List the files you may read',
       tag: 'system',
       answers: { 200: { description: 'The files', schema: listingModel, hasPage: true } },
     },
   },
-  methods: {
-    GET: async (context) => {
-      const readable = await context.services.listReadable(context.caller);
-      return context.wantsHtml ? await landing(context, readable) : listing(readable);
-    },
-  },
-};
+);
 
 function listing({ resources, problems }: ReadableResources): Reply {
   const files = [...new Set(resources.map(({ rel }) => rel))];

@@ -1,18 +1,22 @@
 /** The gallery; resources.ts serves the files themselves. */
+import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { formatParameter } from '../../http/reply/asked-format.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import { galleryReply } from '../media-page.ts';
-import type { Route } from '../../http/route-table.ts';
+import type { Viewer } from '../../http/operation-description.ts';
+import { door } from '../../http/door.ts';
 
 /** Public, so that it can redirect visitors to the sign-in. */
-export const mediaRoute: Route = {
-  pattern: '/ui/media',
-  access: 'public',
-  isListedFor: ({ caller, readsMedia }) => readsMedia || caller?.isSuperuser === true,
-  cacheControl: PRIVATE,
-  describes: {
-    GET: {
+export const mediaRoute = new Elysia({ name: 'media' })
+  .use(door)
+  .get('/ui/media', ({ ask }) => galleryReply(ask.services, ask), {
+    checks: {
+      access: 'public',
+      isListedFor: ({ caller, readsMedia }: Viewer) => readsMedia || caller?.isSuperuser === true,
+      cacheControl: PRIVATE,
+    },
+    describes: {
       summary: 'Show the media files you may read',
       tag: 'system',
       parameters: [
@@ -48,6 +52,4 @@ export const mediaRoute: Route = {
       },
       errors: [403],
     },
-  },
-  methods: { GET: (context) => galleryReply(context.services, context) },
-};
+  });

@@ -1,9 +1,10 @@
+import { Elysia } from 'elysia';
 import { jsonReply } from '../../http/reply/reply.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import { pageAddress } from '../../docroot/registry/addresses.ts';
 import { kindName } from '../kind-names.ts';
 import { ADMIN_SECTIONS } from '../admin/sections.ts';
-import type { Route } from '../../http/route-table.ts';
+import { door } from '../../http/door.ts';
 
 const sections = ADMIN_SECTIONS.map(({ label, href }) => ({
   name: label,
@@ -12,21 +13,17 @@ const sections = ADMIN_SECTIONS.map(({ label, href }) => ({
   href,
 }));
 
-export const paletteRoute: Route = {
-  pattern: '/_svc/resources',
-  access: 'user',
-  hasJsonErrors: true,
-  cacheControl: PRIVATE,
-  methods: {
-    GET: async ({ services, caller }) => {
-      const { resources } = await services.listReadable(caller);
-      const published = resources.map((resource) => ({
-        name: resource.name,
-        file: resource.rel,
-        kind: kindName(resource),
-        href: pageAddress(resource, resource.name),
-      }));
-      return jsonReply(caller?.isSuperuser === true ? [...sections, ...published] : published);
-    },
+export const paletteRoute = new Elysia({ name: 'palette' }).use(door).get(
+  '/_svc/resources',
+  async ({ ask: { services, caller } }) => {
+    const { resources } = await services.listReadable(caller);
+    const published = resources.map((resource) => ({
+      name: resource.name,
+      file: resource.rel,
+      kind: kindName(resource),
+      href: pageAddress(resource, resource.name),
+    }));
+    return jsonReply(caller?.isSuperuser === true ? [...sections, ...published] : published);
   },
-};
+  { checks: { access: 'user', hasJsonErrors: true, cacheControl: PRIVATE } },
+);

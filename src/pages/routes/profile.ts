@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import { AppError } from '../../base/errors.ts';
 import {
   changePassword,
@@ -17,7 +18,8 @@ import { idOf, keyRequest, problemText } from '../../http/body/form-request.ts';
 import { pageReply } from '../../http/reply/page-reply.ts';
 import { profilePage } from '../views/profile.tsx';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
-import type { Route } from '../../http/route-table.ts';
+import { door } from '../../http/door.ts';
+import type { RouteRules } from '../../http/route.ts';
 import { endSession } from '../../http/hooks/sign-in.ts';
 
 const NOTICES: Readonly<Record<string, string>> = {
@@ -26,18 +28,22 @@ const NOTICES: Readonly<Record<string, string>> = {
   'revoke-token': 'The token no longer works.',
 };
 
-export const profileRoute: Route = {
-  pattern: '/profile',
-  access: 'user',
-  refusesScopedKeys: true,
-  describes: {
-    GET: {
+const checks = { access: 'user', refusesScopedKeys: true } as const satisfies RouteRules;
+
+export const profileRoute = new Elysia({ name: 'profile' })
+  .use(door)
+  .get('/profile', ({ ask }) => profile(ask, { notice: NOTICES[ask.queryValue('done') ?? ''] }), {
+    checks,
+    describes: {
       summary: 'Show your profile',
       tag: 'auth',
       answers: { 200: { description: 'A page for people', mediaType: 'text/html', schema: null } },
       errors: [403],
     },
-    POST: {
+  })
+  .post('/profile', ({ ask }) => postProfile(ask), {
+    checks,
+    describes: {
       summary: 'Take a form of your profile',
       tag: 'auth',
       body: { mediaType: 'application/x-www-form-urlencoded', schema: null },
@@ -47,12 +53,7 @@ export const profileRoute: Route = {
       },
       errors: [400, 404],
     },
-  },
-  methods: {
-    GET: (context) => profile(context, { notice: NOTICES[context.queryValue('done') ?? ''] }),
-    POST: postProfile,
-  },
-};
+  });
 
 interface Shown {
   readonly notice?: string | undefined;

@@ -1,3 +1,4 @@
+import { Elysia } from 'elysia';
 import { createHmac } from 'node:crypto';
 import { secretsEqual } from '../../accounts/identity/secret-compare.ts';
 import { AppError } from '../../base/errors.ts';
@@ -20,7 +21,8 @@ import { idOf } from '../../http/body/form-request.ts';
 import { pageReply } from '../../http/reply/page-reply.ts';
 import { type RefusedForm, savedSearchesPage } from '../views/saved-searches.tsx';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
-import type { Route } from '../../http/route-table.ts';
+import { door } from '../../http/door.ts';
+import type { RouteRules } from '../../http/route.ts';
 
 const NOTICES: Readonly<Record<string, string>> = {
   create: 'The search is saved.',
@@ -37,17 +39,27 @@ const GONE = 'This saved search is gone, or it is not shared with you any more.'
 const SHOWN_AT_ONCE = 50;
 const KINDS: ReadonlySet<string> = new Set<SavedSearchKind>(['own', 'shared', 'public']);
 
-export const savedSearchesPageRoute: Route = {
-  pattern: '/savedsearches',
-  access: 'user',
-  cacheControl: PRIVATE,
-  describes: {
-    GET: {
-      summary: 'Show the saved searches',
-      tag: 'search',
-      answers: { 200: { description: 'A page for people', mediaType: 'text/html', schema: null } },
+const checks = { access: 'user', cacheControl: PRIVATE } as const satisfies RouteRules;
+
+export const savedSearchesPageRoute = new Elysia({ name: 'saved-searches-page' })
+  .use(door)
+  .get(
+    '/savedsearches',
+    ({ ask }) => show(ask, { notice: NOTICES[ask.queryValue('done') ?? ''] ?? null }),
+    {
+      checks,
+      describes: {
+        summary: 'Show the saved searches',
+        tag: 'search',
+        answers: {
+          200: { description: 'A page for people', mediaType: 'text/html', schema: null },
+        },
+      },
     },
-    POST: {
+  )
+  .post('/savedsearches', ({ ask }) => postForm(ask), {
+    checks,
+    describes: {
       summary: 'Take a form of the saved searches',
       tag: 'search',
       body: { mediaType: 'application/x-www-form-urlencoded', schema: null },
@@ -61,12 +73,7 @@ export const savedSearchesPageRoute: Route = {
       },
       errors: [400, 404],
     },
-  },
-  methods: {
-    GET: (context) => show(context, { notice: NOTICES[context.queryValue('done') ?? ''] ?? null }),
-    POST: postForm,
-  },
-};
+  });
 
 interface Told {
   readonly notice?: string | null;

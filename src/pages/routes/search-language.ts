@@ -1,19 +1,15 @@
+import { Elysia } from 'elysia';
 import { describeLanguage } from '../../operations/searches.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import { pageReply } from '../../http/reply/page-reply.ts';
 import { searchLanguagePage } from '../views/search-language.tsx';
-import type { Route } from '../../http/route-table.ts';
+import { door } from '../../http/door.ts';
 
-export const searchLanguagePageRoute: Route = {
-  pattern: '/docs/search-language',
-  access: 'user',
-  cacheControl: PRIVATE,
-  methods: {
-    GET: async (context) =>
-      pageReply(
-        context,
-        searchLanguagePage,
-        await describeLanguage(context.services, context.user),
-      ),
-  },
-};
+export const searchLanguagePageRoute = new Elysia({ name: 'search-language' })
+  .use(door)
+  .get(
+    '/docs/search-language',
+    async ({ ask }) =>
+      pageReply(ask, searchLanguagePage, await describeLanguage(ask.services, ask.user)),
+    { checks: { access: 'user', cacheControl: PRIVATE } },
+  );

@@ -1,4 +1,5 @@
 /** Makes the first superuser. The path does not exist at any other time. */
+import { Elysia } from 'elysia';
 import { AppError } from '../../base/errors.ts';
 import { createFirstSuperuser } from '../../operations/setup.ts';
 import type { Context } from '../../http/context.ts';
@@ -7,25 +8,30 @@ import { pageReply } from '../../http/reply/page-reply.ts';
 import type { SetupView } from '../views/setup.tsx';
 import { setupPage } from '../views/setup.tsx';
 import type { Reply } from '../../http/reply/reply.ts';
-import type { Route } from '../../http/route-table.ts';
+import { door } from '../../http/door.ts';
+import type { RouteRules } from '../../http/route.ts';
 import { browserOf, signedIn } from '../../http/hooks/sign-in.ts';
 
 const ANOTHER_TOKEN =
   'It is good for fifteen minutes. Start the server again for another, or run svc addsuperuser.';
 
-export const setupRoute: Route = {
-  pattern: '/auth/setup',
+const checks = {
   access: 'public',
   isExemptFromReadOnly: true,
   isOn: ({ firstRun }) => firstRun.isOpen(),
-  methods: {
-    GET: (context) => {
-      const token = context.queryValue('token') ?? '';
-      return token === '' ? setupForm(context, EMPTY) : opened(context, token);
+} as const satisfies RouteRules;
+
+export const setupRoute = new Elysia({ name: 'setup' })
+  .use(door)
+  .get(
+    '/auth/setup',
+    ({ ask }) => {
+      const token = ask.queryValue('token') ?? '';
+      return token === '' ? setupForm(ask, EMPTY) : opened(ask, token);
     },
-    POST: postSetup,
-  },
-};
+    { checks },
+  )
+  .post('/auth/setup', ({ ask }) => postSetup(ask), { checks });
 
 const EMPTY: SetupView = { token: '', problem: null, username: '' };
 

@@ -96,7 +96,7 @@ type Headers = Readonly<Record<string, string>>;
 /** All routes there are, and the files of this recipe. */
 export const targets: readonly Target[] = [
   ...routes.flatMap(({ pattern, methods }) =>
-    Object.keys(methods).map((method) => {
+    methods.map((method) => {
       const name = `${method} ${pattern}`;
       return { name, method, path: EXPECTATIONS[name]!.path };
     }),

@@ -76,7 +76,7 @@ const membersTable = (group: string): Table<UserView> => ({
 });
 
 export const group = adminPage({
-  path: 'groups/{group_id}',
+  path: 'groups/:group_id',
   name: 'admin-group',
   summary: 'Manage a group',
   trail: [{ label: 'Groups', href: `${ADMIN_PAGES}/groups` }],

@@ -111,7 +111,7 @@ const sessionsTable = (username: string, current: number | null): Table<Session>
 });
 
 export const user = adminPage<UserData>({
-  path: 'users/{user_id}',
+  path: 'users/:user_id',
   name: 'admin-user',
   summary: 'Manage a user',
   title: (data) => data.user.username,

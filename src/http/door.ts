@@ -1,0 +1,234 @@
+/**
+ * What every request passes, in the order the contract fixes: host, route, method, then what admission.ts checks; only then the
+ * handler, which reads parameters and body; at last the headers that every response has, and the access log.
+ *
+ * `around` holds the hooks of the whole server. A plugin that uses `door` names its checks at each route and gets what is known of
+ * the request as `ask`:
+ *
+ *     new Elysia({ name: 'metrics' })
+ *       .use(door)
+ *       .get('/metrics', ({ ask }) => metricsReply(ask.services), { checks: { access: 'user' } });
+ */
+import { type AnyElysia, Elysia } from 'elysia';
+import { AppError } from '../base/errors.ts';
+import { isCrowded, ownTurn } from '../base/work/time-slice.ts';
+import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
+import { type Context, FILES } from './context.ts';
+import { noteAccess } from './hooks/access-log.ts';
+import { admit } from './hooks/admission.ts';
+import type { OperationDescription } from './operation-description.ts';
+import { errorReply } from './reply/errors.ts';
+import { NO_STORE } from './reply/headers.ts';
+import type { StreamEnd } from './reply/outgoing-stream.ts';
+import { isSafeMethod, methodNotAllowed } from './reply/refusals.ts';
+import { emptyReply, jsonReply } from './reply/reply.ts';
+import { allowed, type Answer, patternOf, type Route, type RouteRules } from './route.ts';
+
+/** Compressed in about a millisecond. */
+const LONG_BYTES = 32 * 1024;
+/** Methods that are refused everywhere, whatever the path. */
+const REFUSED_METHODS: ReadonlySet<string> = new Set(['TRACE', 'CONNECT']);
+
+/** By the request that Elysia routes, which need not be the one that came (server.ts). */
+const asks = new WeakMap<Request, Context>();
+
+/** Makes the request known to the hooks. */
+export function announce(request: Request, ask: Context): void {
+  asks.set(request, ask);
+}
+
+function askOf(request: Request): Context {
+  const ask = asks.get(request);
+  if (ask === undefined) throw new Error('The request did not come through the server');
+  return ask;
+}
+
+type Params = Readonly<Record<string, string>>;
+
+interface Passing {
+  readonly request: Request;
+  readonly params: unknown;
+  readonly route: string;
+}
+
+/** For the plugins of one noun each. */
+export const door = new Elysia({ name: 'door' })
+  .derive({ as: 'scoped' }, ({ request }) => ({ ask: askOf(request) }))
+  .macro({
+    checks: (rules: RouteRules) => ({
+      detail: { 'x-rules': rules } as object,
+      beforeHandle: async ({ request, params, route }: Passing) =>
+        letIn(askOf(request), rules, route, params as Params | undefined),
+    }),
+    /** Only whether the path is one of this route, for what is answered before anybody is asked who they are. */
+    opens: (rules: RouteRules) => ({
+      beforeHandle: async ({ request, params, route }: Passing) =>
+        open(askOf(request), rules, route, params as Params | undefined),
+    }),
+    describes: (operation: OperationDescription) => ({
+      detail: { 'x-operation': operation } as object,
+    }),
+  });
+
+/** A handler's share of Elysia's context. */
+export interface Asked {
+  readonly ask: Context;
+}
+
+/** The hooks of the whole server. */
+export const around = new Elysia({ name: 'around' })
+  .onRequest(({ request }) => {
+    const ask = askOf(request);
+    if (!ask.server.hosts.isAllowed(ask.request.headers.get('host'))) return refuseHost(ask);
+  })
+  .onError({ as: 'global' }, ({ error, request }) => errorReply(error, askOf(request)))
+  .mapResponse({ as: 'global' }, async ({ request, responseValue, set }) => {
+    const ask = askOf(request);
+    const answer = (await responseValue) as Answer;
+    // Elysia would make the response anew for any other status.
+    set.status = 200;
+    if (ask.idleLimit.isLate && isLong(answer) && isCrowded()) await ownTurn();
+    const response = finish(ask, answer);
+    const unread = isSafeMethod(ask.method) ? null : ask.body.unread();
+    if (unread !== null) await unread;
+    return response;
+  });
+
+/** Answers methods that the routes do not have, and paths that are no route. */
+export function others(routes: readonly Route[]): AnyElysia {
+  const app = new Elysia({ name: 'others' }).use(door).all('/*', ({ ask }) => answerFile(ask));
+  for (const { path, methods, rules } of routes) {
+    app.options(path, () => emptyReply(204, { Allow: allowed(methods) }), { opens: rules });
+    if (rules.leavesOtherMethods === true) continue;
+    app.all(path, ({ ask }) => refuseMethod(ask, methods), { opens: rules });
+  }
+  return app;
+}
+
+async function refuseMethod(ask: Context, methods: readonly string[]): Promise<never> {
+  const { beforeMethodRefusal } = ask.rules;
+  if (beforeMethodRefusal !== undefined) {
+    await letThrough(ask);
+    await beforeMethodRefusal(ask);
+  }
+  throw methodNotAllowed(methods);
+}
+
+/** The request is for this route; an answer where it is not after all. Throws `not-found` for a route that is switched off. */
+function open(
+  ask: Context,
+  rules: RouteRules,
+  path: string,
+  params: Params = {},
+): Promise<Answer | void> | void {
+  const { hasNumbers, isOn, rest } = rules;
+  const isNone =
+    !ask.isMatchable ||
+    (hasNumbers === true && !Object.values(params).every((value) => /^[0-9]+$/.test(value))) ||
+    params['*'] === '';
+  if (isNone) return answerFile(ask);
+  ask.rules = rules;
+  ask.pattern = patternOf(path, rules);
+  ask.parameters =
+    rest === undefined
+      ? params
+      : { [rest]: ask.segments.slice(path.split('/').length - 2).join('/') };
+  if (isOn !== undefined) return requireOn(isOn(ask.services));
+}
+
+async function requireOn(isOn: boolean | Promise<boolean>): Promise<void> {
+  if (!(await isOn)) throw new AppError('not-found', 'Not Found');
+}
+
+async function letIn(
+  ask: Context,
+  rules: RouteRules,
+  path: string,
+  params: Params | undefined,
+): Promise<Answer | void> {
+  const opened = open(ask, rules, path, params);
+  const answer = opened === undefined ? undefined : await opened;
+  if (answer !== undefined) return answer;
+  await letThrough(ask);
+}
+
+async function letThrough(ask: Context): Promise<void> {
+  const { comesFirst, onRefused } = ask.rules;
+  try {
+    await admit(ask);
+  } catch (error) {
+    if (onRefused !== undefined && error instanceof AppError) await onRefused(ask, error);
+    throw error;
+  }
+  if (comesFirst !== true && isCrowded()) await ownTurn();
+}
+
+async function answerFile(ask: Context): Promise<Answer> {
+  ask.rules = FILES;
+  ask.pattern = FILES.pattern;
+  if (REFUSED_METHODS.has(ask.method)) {
+    throw new AppError('method-not-allowed', 'Method Not Allowed', {
+      // Of all that can lie below the first segment: the refusal comes before anybody may know what does.
+      headers: { Allow: ask.path.startsWith('/api/') ? DATASET_METHODS : READ_METHODS },
+    });
+  }
+  await letThrough(ask);
+  return ask.server.files(ask);
+}
+
+function refuseHost(ask: Context): Response {
+  // Misdirected, as the MCP transport wants it told.
+  const isMcp = /^\/mcp\/?$/.test(ask.path);
+  ask.rules = { access: 'public' };
+  return finish(ask, jsonReply({ detail: 'Invalid host header' }, { status: isMcp ? 421 : 400 }));
+}
+
+function finish(ask: Context, answer: Answer): Response {
+  const { cookies, idleLimit, request, requestId, rules, server } = ask;
+  const isForeign = answer instanceof Response;
+  let isNoted = false;
+  const response = server.responder.respond(answer, {
+    request,
+    requestId,
+    cacheControl: rules.cacheControl ?? NO_STORE,
+    cookies,
+    isLate: ask.idleLimit.isLate,
+    onEnd: (end, status) => {
+      isNoted = true;
+      note(ask, end, status);
+    },
+  });
+  server.slowAnswers.end(idleLimit);
+  ask.leaveBodyRoom();
+  // Looking at the body of a response makes a stream of it, which costs as much as the response.
+  const isStream = isForeign
+    ? response.body !== null && !response.headers.has('Content-Length')
+    : !isNoted;
+  idleLimit.settle(isStream);
+  return response;
+}
+
+function note(ask: Context, end: StreamEnd, status: number): void {
+  const { clock, log, metrics } = ask.services;
+  noteAccess(log, metrics, {
+    requestId: ask.requestId,
+    clientAddress: ask.peer.address,
+    userId: ask.caller?.userId ?? null,
+    method: ask.method,
+    path: ask.path,
+    route: ask.pattern,
+    status,
+    milliseconds: clock.monotonic() - ask.startedAt,
+    bytes: end.bytes,
+    error: end.error,
+    // Nobody reads the body of a HEAD.
+    isCancelled: end.isCancelled && ask.method !== 'HEAD',
+  });
+}
+
+/** Whether compressing it takes a while. */
+function isLong(answer: Answer): boolean {
+  if (answer instanceof Response) return false;
+  const { body } = answer;
+  return (typeof body === 'string' || body instanceof Uint8Array) && body.length > LONG_BYTES;
+}
