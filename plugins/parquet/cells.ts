@@ -17,6 +17,7 @@ import {
   timeText,
   UNITS_PER_SECOND,
 } from '../../src/tables/values/calendar.ts';
+import { POWERS_OF_TEN } from '../../src/tables/values/short-decimal.ts';
 import { shortestFloat } from '../../src/tables/values/shortest-float.ts';
 import { decimalText } from '../../src/tables/values/wide-number.ts';
 import {
@@ -39,7 +40,6 @@ const MAX_SCANNED = 256;
 const fatal = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Control characters that no text file has. */
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
-const POWERS_OF_TEN = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
 
 /** For a page or a dictionary. Throws `unreadable-file` for invalid values. */
 export function cellsOf(values: RawValues, leaf: Leaf): CellAt {

@@ -2,7 +2,7 @@
  * The delta encodings (parquet-format, Encodings.md): DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY
  * and DELTA_BYTE_ARRAY, read with bounds checks; and BYTE_STREAM_SPLIT.
  */
-import { ByteReader, ByteSink, damaged, joined } from '../../src/tables/parquet/bytes.ts';
+import { BitReader, ByteSink, damaged, joined } from '../../src/tables/parquet/bytes.ts';
 import { Encoding, Physical } from '../../src/tables/parquet/format.ts';
 import {
   fixedValues,
@@ -25,7 +25,7 @@ export function readDeltaBinary(
   from: number,
   out: Int32Array | BigInt64Array,
 ): number {
-  const reader = new BitReader(bytes, from, () => damaged('a page that ends early'));
+  const reader = new BitReader(bytes, from);
   const block = reader.varint();
   const miniblocks = reader.varint();
   const count = reader.varint();
@@ -129,37 +129,6 @@ export function readDeltaBytes(bytes: Uint8Array, from: number, count: number): 
     ends[index] = at;
   }
   return scatteredValues(expanded, starts, ends);
-}
-
-class BitReader extends ByteReader {
-  #used = 0;
-
-  /** The last miniblock's padding may be missing. */
-  skipTo(offset: number): void {
-    this.offset = Math.min(offset, this.bytes.length);
-    this.#used = 0;
-  }
-
-  /** At most 32: higher bits would be lost in 32-bit sums anyway. */
-  bits(width: number): number {
-    let value = 0;
-    for (let have = 0; have < width;) {
-      if (this.offset >= this.bytes.length) throw damaged('a page that ends early');
-      const taken = Math.min(8 - this.#used, width - have);
-      value |= ((this.bytes[this.offset]! >> this.#used) & ((1 << taken) - 1)) << have;
-      have += taken;
-      this.#used += taken;
-      if (this.#used < 8) continue;
-      this.#used = 0;
-      this.offset++;
-    }
-    return value;
-  }
-
-  wideBits(width: number): bigint {
-    const low = BigInt(this.bits(Math.min(width, 32)) >>> 0);
-    return width <= 32 ? low : low | (BigInt(this.bits(width - 32) >>> 0) << 32n);
-  }
 }
 
 export function readStreams(bytes: Uint8Array, width: number, count: number): RawValues {

@@ -7,6 +7,7 @@
 import { type AppError, mismatch, unreadable } from '../../src/base/errors.ts';
 import { daysOf, momentOf, timeOf } from '../../src/tables/values/calendar.ts';
 import type { FileType } from '../../src/tables/infer/file-type.ts';
+import { littleEndian } from '../../src/tables/parquet/bytes.ts';
 import { Physical } from '../../src/tables/parquet/format.ts';
 import type { Cell } from '../../src/tables/types.ts';
 import { unscaledOf } from '../../src/tables/values/wide-number.ts';
@@ -133,18 +134,6 @@ function decimalBytes(
     while (BigInt.asIntN(width * 8, unscaled) !== unscaled) width++;
   }
   return littleEndian(unscaled, width)?.toReversed() ?? null;
-}
-
-/** Two's complement; null when the width is too small. */
-function littleEndian(value: bigint, width: number): Uint8Array | null {
-  if (BigInt.asIntN(width * 8, value) !== value) return null;
-  const bytes = new Uint8Array(width);
-  let rest = BigInt.asUintN(width * 8, value);
-  for (let index = 0; index < width; index++) {
-    bytes[index] = Number(rest & 0xffn);
-    rest >>= 8n;
-  }
-  return bytes;
 }
 
 /** INT96: nanoseconds of the day, then the Julian day. */

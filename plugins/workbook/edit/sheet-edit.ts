@@ -12,7 +12,7 @@ import { isBlank } from '../table-sink.ts';
 import { CellContent, spelledNumber } from '../xlsx/cell-content.ts';
 import type { WorkbookPackage, Worksheet } from '../xlsx/package.ts';
 import type { CellSpan, RowScanner } from '../xlsx/row-scanner.ts';
-import { ABSENT, CellType } from '../xlsx/sheet-tag.ts';
+import { ABSENT } from '../xlsx/sheet-tag.ts';
 import { SheetWindow } from '../xlsx/sheet-window.ts';
 import type { DateKinds } from '../xlsx/styles.ts';
 import { XmlCursor } from '../xml/xml-cursor.ts';
@@ -281,7 +281,7 @@ export class SheetEdit {
   #before(cell: CellSpan): ChangedCell['before'] {
     const { text } = this.#window;
     const { valueFrom: from, valueTo: to } = cell;
-    const isShared = cell.type === CellType.shared && from !== ABSENT && from < to;
+    const isShared = cell.type === 'shared' && from !== ABSENT && from < to;
     return isShared ? { shared: spelledNumber(text, from, to) } : this.#content.value(text, cell);
   }
 

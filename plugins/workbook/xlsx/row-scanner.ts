@@ -10,7 +10,7 @@ import { unreadable } from '../../../src/base/errors.ts';
 import { referenceText } from '../cell-reference.ts';
 import { MAX_ROWS, MAX_SHEET_COLUMNS } from '../limits.ts';
 import { afterElement, afterTag, nextTag } from '../xml/xml-cursor.ts';
-import { ABSENT, CellType, SheetTag } from './sheet-tag.ts';
+import { ABSENT, type CellType, SheetTag } from './sheet-tag.ts';
 
 const SPACE = 0x20;
 const BANG = 33;
@@ -29,7 +29,7 @@ export class CellSpan {
   start = 0;
   end = 0;
   style = 0;
-  type: number = CellType.number;
+  type: CellType = 'number';
   /** Content of the `v` element. */
   valueFrom = ABSENT;
   valueTo = ABSENT;

@@ -24,25 +24,17 @@ const LETTER_S = 0x73;
 const LETTER_T = 0x74;
 const LETTER_Z = 0x7a;
 
-/** By attribute `t`. */
-export const CellType = {
-  number: 0,
-  shared: 1,
-  text: 2,
-  inline: 3,
-  boolean: 4,
-  error: 5,
-  date: 6,
-} as const;
+export type CellType = 'number' | 'shared' | 'text' | 'inline' | 'boolean' | 'error' | 'date';
 
-const TYPE_NAMES: ReadonlyMap<string, number> = new Map([
-  ['n', CellType.number],
-  ['s', CellType.shared],
-  ['str', CellType.text],
-  ['inlineStr', CellType.inline],
-  ['b', CellType.boolean],
-  ['e', CellType.error],
-  ['d', CellType.date],
+/** By attribute `t`. */
+const TYPES: ReadonlyMap<string, CellType> = new Map([
+  ['n', 'number'],
+  ['s', 'shared'],
+  ['str', 'text'],
+  ['inlineStr', 'inline'],
+  ['b', 'boolean'],
+  ['e', 'error'],
+  ['d', 'date'],
 ]);
 
 export const ABSENT = -1;
@@ -54,7 +46,7 @@ export class SheetTag {
   column = ABSENT;
   /** Index of the cell format, 0 or less for none. */
   style = 0;
-  type: number = CellType.number;
+  type: CellType = 'number';
   isEmpty = false;
   readonly #part: string;
   #text = '';
@@ -75,7 +67,7 @@ export class SheetTag {
   readCell(text: string, from: number, row: number): number {
     this.column = ABSENT;
     this.style = 0;
-    this.type = CellType.number;
+    this.type = 'number';
     return this.#read(text, from, row);
   }
 
@@ -142,8 +134,8 @@ export class SheetTag {
     throw unreadable(`the cell ${text.slice(from, to)} stands in row ${row} of ${this.#part}`);
   }
 
-  #typeOf(name: string): number {
-    const type = TYPE_NAMES.get(name);
+  #typeOf(name: string): CellType {
+    const type = TYPES.get(name);
     if (type !== undefined) return type;
     throw unreadable(`a cell in ${this.#part} has the unknown type '${name.slice(0, 32)}'`);
   }

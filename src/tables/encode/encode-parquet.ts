@@ -7,6 +7,7 @@
  */
 import { booleanOf, type Row, type RowShape } from './encode.ts';
 import { wideNumber, type WideNumber } from '../infer/file-type.ts';
+import { littleEndian } from '../parquet/bytes.ts';
 import { Codec } from '../parquet/codec.ts';
 import {
   BooleanValues,
@@ -142,7 +143,7 @@ function decimal(wide: WideNumber): Pick<ExportColumn, 'writer' | 'annotate'> {
   return {
     writer: new ColumnWriter(
       Physical.fixed,
-      new FixedValues((key) => bigEndian(unscaledOfKey(key, wide), width)),
+      new FixedValues((key) => littleEndian(unscaledOfKey(key, wide), width)!.toReversed()),
     ),
     annotate: (element) =>
       annotated(
@@ -155,16 +156,6 @@ function decimal(wide: WideNumber): Pick<ExportColumn, 'writer' | 'annotate'> {
         details,
       ),
   };
-}
-
-function bigEndian(value: bigint, width: number): Uint8Array {
-  const bytes = new Uint8Array(width);
-  let rest = BigInt.asUintN(width * 8, value);
-  for (let at = width - 1; at >= 0; at--) {
-    bytes[at] = Number(rest & 0xffn);
-    rest >>= 8n;
-  }
-  return bytes;
 }
 
 function annotated(

@@ -105,21 +105,21 @@ export class ByteSink {
 export class ByteReader {
   offset: number;
   protected readonly bytes: Uint8Array;
-  readonly #ended: () => Error;
+  protected readonly ended: () => Error;
 
   constructor(bytes: Uint8Array, offset: number, ended: () => Error) {
     this.bytes = bytes;
     this.offset = offset;
-    this.#ended = ended;
+    this.ended = ended;
   }
 
   byte(): number {
-    if (this.offset >= this.bytes.length) throw this.#ended();
+    if (this.offset >= this.bytes.length) throw this.ended();
     return this.bytes[this.offset++]!;
   }
 
   take(length: number): Uint8Array {
-    if (this.offset + length > this.bytes.length) throw this.#ended();
+    if (this.offset + length > this.bytes.length) throw this.ended();
     this.offset += length;
     return this.bytes.subarray(this.offset - length, this.offset);
   }
@@ -145,6 +145,54 @@ export class ByteReader {
     }
     throw damaged('a number of too many bytes');
   }
+}
+
+/** Also bits, from the lowest of each byte up. */
+export class BitReader extends ByteReader {
+  #used = 0;
+
+  constructor(bytes: Uint8Array, offset: number) {
+    super(bytes, offset, () => damaged('a page that ends early'));
+  }
+
+  /** The last miniblock's padding may be missing. */
+  skipTo(offset: number): void {
+    this.offset = Math.min(offset, this.bytes.length);
+    this.#used = 0;
+  }
+
+  /** At most 32: higher bits would be lost in 32-bit sums anyway. */
+  bits(width: number): number {
+    let value = 0;
+    for (let have = 0; have < width;) {
+      if (this.offset >= this.bytes.length) throw this.ended();
+      const taken = Math.min(8 - this.#used, width - have);
+      value |= ((this.bytes[this.offset]! >> this.#used) & ((1 << taken) - 1)) << have;
+      have += taken;
+      this.#used += taken;
+      if (this.#used < 8) continue;
+      this.#used = 0;
+      this.offset++;
+    }
+    return value;
+  }
+
+  wideBits(width: number): bigint {
+    const low = BigInt(this.bits(Math.min(width, 32)) >>> 0);
+    return width <= 32 ? low : low | (BigInt(this.bits(width - 32) >>> 0) << 32n);
+  }
+}
+
+/** Two's complement; null when the width is too small. */
+export function littleEndian(value: bigint, width: number): Uint8Array | null {
+  if (BigInt.asIntN(width * 8, value) !== value) return null;
+  const bytes = new Uint8Array(width);
+  let rest = BigInt.asUintN(width * 8, value);
+  for (let index = 0; index < width; index++) {
+    bytes[index] = Number(rest & 0xffn);
+    rest >>= 8n;
+  }
+  return bytes;
 }
 
 export function joined(parts: readonly Uint8Array[]): Uint8Array {

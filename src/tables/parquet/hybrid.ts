@@ -3,7 +3,7 @@
  * 3).
  */
 import { type AppError, unreadable } from '../../base/errors.ts';
-import { ByteSink } from './bytes.ts';
+import { BitReader, ByteSink } from './bytes.ts';
 
 /** Levels fit bytes. */
 export type HybridValues = Uint8Array | Int32Array;
@@ -70,7 +70,11 @@ function unpack(
   start: number,
   count: number,
 ): void {
-  if (width > MAX_QUICK_WIDTH) return unpackWide(bytes, from, width, out, start, count);
+  if (width > MAX_QUICK_WIDTH) {
+    const reader = new BitReader(bytes, from);
+    for (let index = start; index < start + count; index++) out[index] = reader.bits(width);
+    return;
+  }
   const mask = (1 << width) - 1;
   let at = from;
   let held = 0;
@@ -83,24 +87,6 @@ function unpack(
     out[index] = held & mask;
     held >>>= width;
     bits -= width;
-  }
-}
-
-function unpackWide(
-  bytes: Uint8Array,
-  from: number,
-  width: number,
-  out: HybridValues,
-  start: number,
-  count: number,
-): void {
-  for (let index = 0; index < count; index++) {
-    let value = 0;
-    for (let bit = 0; bit < width; bit++) {
-      const place = index * width + bit;
-      value |= ((bytes[from + (place >> 3)]! >> (place & 7)) & 1) << bit;
-    }
-    out[start + index] = value;
   }
 }
 
