@@ -34,6 +34,7 @@ const shared = sharedService(
       'b.csv': 'n\n1\n',
       'lost.csv': 'n\n1\n',
       'kept.csv': 'n\n1\n',
+      'large.csv': `n,t\n${`1,${'x'.repeat(60)}\n`.repeat(200_000)}`,
       'fixed.csv': 'n\n1\n',
       'folder/inside.csv': 'n\n1\n',
       'small/full.csv': 'n,t\n1,x\n',
@@ -216,6 +217,27 @@ test('a lock names resource, owner and reason while it is held, and lives for it
   }
   expect(await locksOn(service, 'kept.csv')).toEqual([]);
 });
+
+test.each(['create', 'update', 'delete'] as const)(
+  'others see the lock of write:%s in the list while a large file is written (DS-89)',
+  async (action) => {
+    const change = {
+      create: () => create(writer(), 'large', [{ n: 2 }]),
+      update: () => update(writer(), 'large', { _row_id: 7, n: 3 }),
+      delete: () => remove(writer(), 'large', 8),
+    }[action];
+    let isDone = false;
+    const changing = change().finally(() => (isDone = true));
+    const seen = new Set<string>();
+    while (!isDone) {
+      const answer = await shared.superuser.fetch('/admin/locks');
+      for (const one of (await answer.json()) as Record<string, string>[])
+        seen.add(`${one['resource']} ${one['owner']} ${one['reason']}`);
+    }
+    expect((await changing).status).toBe(200);
+    expect([...seen]).toEqual([`large.csv writer write:${action}`]);
+  },
+);
 
 describe('a lock that is lost during the write (DS-91)', () => {
   const ways = {
