@@ -208,7 +208,7 @@ function orderOf(
     memoryBytes: search.memory_bytes,
     implicitTerms: search.implicit_terms,
     joinMaxRows: search.join_max_rows,
-    scratch: config.state_dir,
+    scratch: join(config.state_dir, 'tmp'),
     scope: {
       eventStore: config.state_dir,
       grants: withDefaultAccess(services, grants),

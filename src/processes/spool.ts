@@ -2,13 +2,12 @@
  * Buffers an answer produced faster than its reader takes it: a little in memory and, when that holds up others, the
  * rest in a file, so that the worker is free while a slow connection still reads.
  *
- * The file is unlinked on creation, so nothing of it outlives the process.
+ * The file has no name, so nothing of it outlives the process.
  */
 import * as fs from 'node:fs';
-import { closeSync, ftruncateSync, openSync, statfsSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, ftruncateSync, statfsSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { shortId } from '../base/ids.ts';
+import { openNameless } from '../base/files/temporary-files.ts';
 import type { Log } from '../base/log.ts';
 
 /** Per answer; an ordinary page then frees its child at once. */
@@ -64,10 +63,7 @@ export class SpoolRoom {
 
   /** A new empty file for this process alone. */
   open(): number {
-    const path = join(this.#options.directory, `spool-${shortId()}`);
-    const file = openSync(path, 'wx+', 0o600);
-    unlinkSync(path);
-    return file;
+    return openNameless(this.#options.directory);
   }
 
   /** Logs why an answer waits for its reader instead of going to disk. */

@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { NAMELESS_LEFTOVER } from '../base/files/temporary-files.ts';
 import { COMPANION_SUFFIX } from '../base/paths.ts';
 
 const LEFTOVER = /^(?:backup-[0-9a-f]+|tables-\d+)$/;
@@ -11,6 +12,8 @@ const UNUSED_MS = 2 * 24 * 60 * 60 * 1000;
 export async function removeLeftovers(stateDir: string, now: number): Promise<void> {
   const folder = join(stateDir, 'tmp');
   const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((one) => NAMELESS_LEFTOVER.test(one)))
+    await rm(join(folder, name), { force: true });
   for (const name of names.filter((one) => LEFTOVER.test(one))) {
     const path = join(folder, name);
     try {

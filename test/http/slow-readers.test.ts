@@ -4,7 +4,7 @@
  */
 import { dlopen, ptr } from 'bun:ffi';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { patienceFor } from '../support/patience.ts';
 import { startService, type Service } from '../support/service.ts';
@@ -209,7 +209,7 @@ function spools(): string[] {
   return readdirSync(folder).flatMap((fd) => {
     try {
       const path = readlinkSync(join(folder, fd));
-      return path.includes('spool-') ? [path] : [];
+      return path.includes('nameless-') ? [path] : [];
     } catch {
       return [];
     }
@@ -231,9 +231,9 @@ test.each([12, 64])('%i slow readers of one user hold nobody else up', async (co
   }
   const grown = memoryOf(svc.pid)!.resident - before;
   expect(grown).toBeLessThan(256 * MIB);
-  expect(readdirSync(join(svc.stateDir, 'tmp')).filter((name) => name.startsWith('spool'))).toEqual(
-    [],
-  );
+  expect(
+    readdirSync(join(svc.stateDir, 'tmp')).filter((name) => name.startsWith('nameless')),
+  ).toEqual([]);
   if (count > 12) return;
   await Promise.all(slow.map((reader) => reader.readOn()));
   const outcomes = slow.map(
@@ -268,4 +268,18 @@ test('calls of one user leave room in a host of handlers for those of others', a
   expect((await quick.fetch('/api/flood/most')).status).toBe(200);
   await soon(() => calls.filter(({ status }) => status === 200).length).toBe(40);
   expect(Number(await (await quick.fetch('/api/flood/most')).text())).toBeLessThanOrEqual(16);
+});
+
+test('of answers that wait for their readers nothing is left when the server is killed', async () => {
+  const tmp = join(svc.stateDir, 'tmp');
+  const key = await svc.accounts.apiKey('slow');
+  using readers = new DisposableStack();
+  for (const answer of ANSWERS) readers.use(new SlowReader(answer, key));
+  await soon(() => spools().length).toBeGreaterThan(0);
+  await svc.kill('SIGKILL');
+  // As in the moment between the making of such a file and the loss of its name.
+  writeFileSync(join(tmp, 'nameless-0123456789abcdef'), 'x');
+  await svc.start();
+  expect(readdirSync(tmp)).toEqual([]);
+  expect(readdirSync(svc.stateDir).filter((name) => name.startsWith('.'))).toEqual([]);
 });

@@ -12,7 +12,10 @@ test('those of two days ago are deleted, and nothing else', async () => {
   await removeLeftovers(directory.path, Date.now());
   const now = Date.now();
   const tmp = join(directory.path, 'tmp');
+  mkdirSync(tmp);
   const old = ['backup-0123456789abcdef', 'tables-4711'];
+  // A server that runs loses nothing: its own have no name any more.
+  writeFileSync(join(tmp, 'nameless-0123456789abcdef'), '');
   const kept = ['backup-fedcba9876543210', 'tables-12', 'spilled', 'backup-of-mine'];
   for (const name of [...old, ...kept]) {
     mkdirSync(join(tmp, name), { recursive: true });

@@ -2,7 +2,8 @@
  * Temporary files beside the files they replace: `.<name>.svc-<random>.tmp`. The dot hides them from the scan, and only
  * names of this form are deleted as leftovers.
  */
-import { open, lstat, unlink, type FileHandle } from 'node:fs/promises';
+import { openSync, rmSync } from 'node:fs';
+import { open, lstat, rm, unlink, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isAbsence } from './file-stamp.ts';
 import { shortId } from '../ids.ts';
@@ -47,4 +48,27 @@ export async function removeStaleTemporaries(
     }
   }
   return removed;
+}
+
+/** What is left when a process is killed in the moment in which such a file has a name. */
+export const NAMELESS_LEFTOVER = /^nameless-[0-9a-f]{16}$/;
+
+/** A new empty file whose space is free again however the process ends: it has no name from now on. */
+export function openNameless(folder: string): number {
+  const path = namelessPath(folder);
+  const file = openSync(path, 'wx+', 0o600);
+  // Another process may have taken it for a leftover.
+  rmSync(path, { force: true });
+  return file;
+}
+
+export async function createNameless(folder: string): Promise<FileHandle> {
+  const path = namelessPath(folder);
+  const handle = await open(path, 'wx+', 0o600);
+  await rm(path, { force: true });
+  return handle;
+}
+
+function namelessPath(folder: string): string {
+  return join(folder, `nameless-${shortId()}`);
 }

@@ -1,10 +1,9 @@
 /** The bytes of an upload: counted, hashed and sampled as they pass, and kept aside until their name is known. */
-import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import { AppError } from '../../base/errors.ts';
 import { mediaTypeOf } from '../../base/files/media-type.ts';
 import { writePieces } from '../../base/files/piece-writer.ts';
-import { shortId } from '../../base/ids.ts';
+import { createNameless } from '../../base/files/temporary-files.ts';
 import { extensionOf } from '../../base/paths.ts';
 
 /** Can be read once. */
@@ -59,10 +58,7 @@ export class StagedContent implements AsyncDisposable {
   }
 
   static async open(folder: string): Promise<StagedContent> {
-    const path = join(folder, `upload-${shortId()}`);
-    const handle = await open(path, 'wx+', 0o600);
-    await unlink(path);
-    return new StagedContent(handle);
+    return new StagedContent(await createNameless(folder));
   }
 
   /** Throws the system's error. */

@@ -1,12 +1,12 @@
 /**
  * Rows on disk until their types are known: a typed file begins with the types, and the last row decides them. The
- * file is unlinked while in use, so nothing is left however the worker ends. Lists and objects are JSON text;
+ * file has no name, so nothing is left however the worker ends. Lists and objects are JSON text;
  * integers past 2^53 keep their digits. One piece is in memory.
  */
-import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import { shortId } from '../../base/ids.ts';
+import { openNameless } from '../../base/files/temporary-files.ts';
 import { asNoSpace, requireRoom } from '../../tables/copy/disk-room.ts';
 import type { Row as StoredRow } from '../../tables/encode/encode.ts';
 import { Problem } from '../syntax/problem.ts';
@@ -40,10 +40,8 @@ export class SetAsideRows {
   count = 0;
 
   constructor(directory: string, width: number, maxBytes: number) {
-    const path = join(directory, `.result.svc-${shortId()}.tmp`);
     this.#directory = directory;
-    this.#file = openSync(path, 'wx+', 0o600);
-    unlinkSync(path);
+    this.#file = openNameless(directory);
     this.#seen = Array.from({ length: width }, () => ({
       integer: false,
       long: false,
