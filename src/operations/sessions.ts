@@ -1,4 +1,4 @@
-import { endSession as end, sessionList } from '../accounts/identity/sessions.ts';
+import { deleteSession, sessionList } from '../accounts/identity/sessions.ts';
 import { AppError } from '../base/errors.ts';
 import { type Administrator, type AdminServices, listOf } from './administration.ts';
 import { record } from './access.ts';
@@ -12,6 +12,7 @@ export async function endSession(
   admin: Administrator,
   sessionId: number,
 ): Promise<void> {
-  if (!(await end(services.db, sessionId))) throw new AppError('not-found', 'Session not found');
+  if (!(await deleteSession(services.db, sessionId)))
+    throw new AppError('not-found', 'Session not found');
   await record(services, admin, 'revoke_session', 'auth', `Revoked session ${sessionId}`);
 }

@@ -15,8 +15,6 @@ import type { Log } from '../base/log.ts';
 import type { SyslogListenerSetting } from '../config/syslog-listener.ts';
 import type { ListenerView } from '../events/tail/listener-view.ts';
 import type { TlsPair } from '../http/server.ts';
-import type { ConnectionCount } from './connections.ts';
-import { Connections } from './connections.ts';
 import type { SyslogMessage } from './delivery.ts';
 import { SyslogDelivery } from './delivery.ts';
 import { SyslogFramer } from './framing.ts';
@@ -26,14 +24,16 @@ interface ListenerOptions {
   /** Of the server; needed for `tls://`. */
   readonly tls: TlsPair | null;
   readonly store: (messages: readonly SyslogMessage[]) => Promise<void>;
-  /** Of all listeners. */
-  readonly connections: ConnectionCount;
+  /** Of all listeners together. */
+  readonly shared: { connections: number };
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** A peer that has connected must speak TLS within this time. */
 const HANDSHAKE_MS = 15_000;
+/** Connections of all listeners together: each may hold an unfinished message in memory. */
+const MAX_CONNECTIONS = 2_000;
 /** A message that has begun must end within this time. */
 const UNFINISHED_MS = 60_000;
 const LOOK_MS = 5_000;
@@ -50,7 +50,9 @@ interface Connection {
 export class SyslogListener {
   readonly #options: ListenerOptions;
   readonly #delivery: SyslogDelivery;
-  readonly #admitted: Connections;
+  /** How many connections there are, also of those that have not said a word of TLS yet. */
+  #admitted = 0;
+  readonly #admittedByAddress = new Map<string, number>();
   readonly #connections = new Set<Connection>();
   readonly #allowed: BlockList | null;
   #close: (() => Promise<void>) | null = null;
@@ -67,10 +69,6 @@ export class SyslogListener {
     this.#options = options;
     const { setting, store, clock, log } = options;
     this.#port = setting.port;
-    this.#admitted = new Connections(
-      { most: setting.max_connections, mostOfAddress: setting.max_connections_per_address },
-      options.connections,
-    );
     this.#allowed = setting.allow.length === 0 ? null : blockList(setting.allow);
     this.#delivery = new SyslogDelivery({
       name: setting.name,
@@ -101,7 +99,7 @@ export class SyslogListener {
     return {
       name,
       listen: `${protocol}://${isIP(host) === 6 ? `[${host}]` : host}:${this.#port}`,
-      connections: this.#admitted.count,
+      connections: this.#admitted,
       received: this.#received,
       dropped: this.#dropped,
       cut: this.#cut,
@@ -194,9 +192,29 @@ export class SyslogListener {
     // A peer that breaks off has nothing to be told.
     socket.on('error', () => socket.destroy());
     const peer = plain(socket.remoteAddress ?? '');
-    if (this.#isAllowed(peer) && this.#admitted.enter(socket, peer)) return;
+    if (this.#isAllowed(peer) && this.#enter(socket, peer)) return;
     this.#turnedAway += 1;
     socket.destroy();
+  }
+
+  /** Whether there was room for it, of which nobody takes all; it then counts until it closes. */
+  #enter(socket: Socket, address: string): boolean {
+    const { setting, shared } = this.#options;
+    const byAddress = this.#admittedByAddress;
+    const isFull =
+      shared.connections >= MAX_CONNECTIONS || this.#admitted >= setting.max_connections;
+    if (isFull || (byAddress.get(address) ?? 0) >= setting.max_connections_per_address)
+      return false;
+    const change = (difference: 1 | -1): void => {
+      this.#admitted += difference;
+      shared.connections += difference;
+      const left = (byAddress.get(address) ?? 0) + difference;
+      if (left > 0) byAddress.set(address, left);
+      else byAddress.delete(address);
+    };
+    change(1);
+    socket.once('close', () => change(-1));
+    return true;
   }
 
   #onConnection(socket: Socket): void {

@@ -4,14 +4,13 @@
 import { storeSyslog } from '../operations/syslog.ts';
 import type { ServerServices } from '../http/dependencies.ts';
 import type { TlsPair } from '../http/server.ts';
-import { ConnectionCount } from './connections.ts';
 import { SyslogListener } from './listener.ts';
 
 /** Opens and closes them all. */
 export class SyslogListeners {
   readonly #services: ServerServices;
   #tls: TlsPair | null;
-  readonly #connections = new ConnectionCount();
+  readonly #shared = { connections: 0 };
   #open: SyslogListener[] = [];
   #work: Promise<void> = Promise.resolve();
 
@@ -53,7 +52,7 @@ export class SyslogListeners {
           setting,
           tls: this.#tls,
           store: (messages) => storeSyslog(this.#services, setting, messages),
-          connections: this.#connections,
+          shared: this.#shared,
           clock,
           log,
         });

@@ -4,12 +4,12 @@ import {
   createApiKey,
   findApiKey,
   getApiKey,
-  isUseDue,
   listApiKeys,
   noteApiKeyUse,
   parseExpiresInDays,
   revokeApiKey,
 } from '../../src/accounts/identity/api-keys.ts';
+import { isUseDue } from '../../src/accounts/identity/last-use.ts';
 import { formatScopes, parseScopes } from '../../src/accounts/rights/scopes.ts';
 import { createUser } from '../../src/accounts/identity/users.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -67,13 +67,13 @@ describe('a key (DS-116)', () => {
   test('has its use written at most once a minute (DS-97)', async () => {
     await using at = await temporaryDatabase();
     const { key, value } = await keyOf(at.db, 'ada');
-    expect(isUseDue(key, now)).toBe(true);
+    expect(isUseDue(key.lastUsedAt, now)).toBe(true);
     await Promise.all([noteApiKeyUse(at.db, key, now), noteApiKeyUse(at.db, key, now + 5)]);
     const used = (await findApiKey(at.db, value, now))!.key;
     expect(used.lastUsedAt).toBe('2026-11-20T12:00:00.000Z');
-    expect(isUseDue(used, now + 59_999)).toBe(false);
-    expect(isUseDue(used, now + 60_000)).toBe(true);
-    expect(isUseDue(used, now - DAY)).toBe(true);
+    expect(isUseDue(used.lastUsedAt, now + 59_999)).toBe(false);
+    expect(isUseDue(used.lastUsedAt, now + 60_000)).toBe(true);
+    expect(isUseDue(used.lastUsedAt, now - DAY)).toBe(true);
   });
 });
 

@@ -6,19 +6,17 @@ import { timestamp } from '../../base/clock.ts';
 import { AppError, invalidRequest } from '../../base/errors.ts';
 import { randomToken, sha256Hex } from '../../base/ids.ts';
 import { type Soon, whenThere } from '../../base/work/soon.ts';
-import type { Database, SqlValue } from '../../store/database.ts';
+import type { Database } from '../../store/database.ts';
 import type { ListSource } from '../../store/list-source.ts';
 import { rememberedFor } from '../../store/remembered.ts';
 import type { Scope } from '../rights/principal.ts';
 import { formatScopes, parseScopes } from '../rights/scopes.ts';
 import type { User, UserRow } from './users.ts';
-import { userColumns, userOf } from './users.ts';
+import { userColumns, withUser } from './users.ts';
 
 const API_KEY_PREFIX = 'ak_';
 export const MAX_KEY_DAYS = 365;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Uses closer than this to the last recorded one are not written. */
-const USE_INTERVAL_MS = 60 * 1000;
 
 export interface ApiKey {
   readonly id: number;
@@ -43,33 +41,18 @@ function isAlias(text: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-interface ApiKeyRow {
-  readonly id: number;
-  readonly key_hash: string;
-  readonly key_user_id: number;
-  readonly description: string | null;
-  readonly created_at: string;
-  readonly expires_at: string | null;
-  readonly last_used_at: string | null;
-  readonly is_active: number;
-  readonly scopes: string | null;
-}
+type ApiKeyRow = Omit<ApiKey, 'isActive' | 'scopes'> & {
+  readonly keyIsActive: number;
+  readonly keyScopes: string | null;
+};
 
-const keyColumns = `api_keys.id AS id, key_hash, api_keys.user_id AS key_user_id, api_keys.description AS description,
-  api_keys.created_at AS created_at, expires_at, last_used_at, api_keys.is_active AS is_active, scopes`;
+const keyColumns = `api_keys.id AS id, key_hash AS "keyHash", api_keys.user_id AS "userId",
+  api_keys.description AS description, api_keys.created_at AS "createdAt", expires_at AS "expiresAt",
+  last_used_at AS "lastUsedAt", api_keys.is_active AS "keyIsActive", scopes AS "keyScopes"`;
 
-function keyOf(row: ApiKeyRow): ApiKey {
-  return {
-    id: row.id,
-    keyHash: row.key_hash,
-    userId: row.key_user_id,
-    description: row.description,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-    isActive: row.is_active === 1,
-    scopes: row.scopes === null ? null : parseScopes(JSON.parse(row.scopes)),
-  };
+function keyOf({ keyIsActive, keyScopes, ...row }: ApiKeyRow): ApiKey {
+  const scopes = keyScopes === null ? null : parseScopes(JSON.parse(keyScopes));
+  return { ...row, isActive: keyIsActive === 1, scopes };
 }
 
 /** Null: never expires. Throws `invalid-request`. */
@@ -129,20 +112,12 @@ export async function listApiKeys(
   db: Database,
   only: { readonly userId?: number; readonly isActive?: boolean } = {},
 ): Promise<ApiKey[]> {
-  const conditions: string[] = [];
-  const params: SqlValue[] = [];
-  if (only.userId !== undefined) {
-    conditions.push('api_keys.user_id = ?');
-    params.push(only.userId);
-  }
-  if (only.isActive !== undefined) {
-    conditions.push('is_active = ?');
-    params.push(only.isActive ? 1 : 0);
-  }
-  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  const { userId = null, isActive = null } = only;
   const rows = await db.all<ApiKeyRow>(
-    `SELECT ${keyColumns} FROM api_keys ${where} ORDER BY id`,
-    params,
+    `SELECT ${keyColumns} FROM api_keys
+     WHERE api_keys.user_id = coalesce(?, api_keys.user_id) AND is_active = coalesce(?, is_active)
+     ORDER BY id`,
+    [userId, isActive === null ? null : Number(isActive)],
   );
   return rows.map(keyOf);
 }
@@ -158,13 +133,10 @@ export async function revokeApiKey(
   id: number,
   only: { readonly userId?: number } = {},
 ): Promise<boolean> {
-  const { changes } =
-    only.userId === undefined
-      ? await db.run('UPDATE api_keys SET is_active = 0 WHERE id = ?', [id])
-      : await db.run('UPDATE api_keys SET is_active = 0 WHERE id = ? AND user_id = ?', [
-          id,
-          only.userId,
-        ]);
+  const { changes } = await db.run(
+    'UPDATE api_keys SET is_active = 0 WHERE id = ? AND user_id = coalesce(?, user_id)',
+    [id, only.userId ?? null],
+  );
   return changes > 0;
 }
 
@@ -192,18 +164,15 @@ export function findApiKey(db: Database, value: string, now: number): Soon<Found
        WHERE ${where}`,
       [hash],
     );
-    return row && { key: keyOf(row), user: userOf(row) };
+    if (row === null) return null;
+    const { user, rest } = withUser(row);
+    return { key: keyOf(rest), user };
   });
   return whenThere(found, (one) => one && { ...one, isUsable: isUsableAt(one.key, now) });
 }
 
 function isUsableAt({ isActive, expiresAt }: ApiKey, now: number): boolean {
   return isActive && (expiresAt === null || expiresAt > timestamp(now));
-}
-
-export function isUseDue(key: ApiKey, now: number): boolean {
-  // Absolute, because the clock may have been set back.
-  return key.lastUsedAt === null || Math.abs(now - Date.parse(key.lastUsedAt)) >= USE_INTERVAL_MS;
 }
 
 export async function noteApiKeyUse(db: Database, key: ApiKey, now: number): Promise<void> {

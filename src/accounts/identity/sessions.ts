@@ -7,17 +7,16 @@ import { AppError } from '../../base/errors.ts';
 import { randomToken, sha256Hex } from '../../base/ids.ts';
 import type { Database } from '../../store/database.ts';
 import type { ListSource } from '../../store/list-source.ts';
+import { isUseDue } from './last-use.ts';
 import { ANY_CHALLENGE } from './refusal.ts';
 import type { User, UserRow } from './users.ts';
-import { userColumns, userOf } from './users.ts';
+import { userColumns, withUser } from './users.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Also the cookie's Max-Age. */
 export const SESSION_LIFETIME_MS = 7 * DAY_MS;
 /** A use later than this after the last renewal renews the session. */
 const RENEW_AFTER_MS = 5 * 60 * 1000;
-/** Uses closer than this to the last recorded one are not written. */
-const USE_INTERVAL_MS = 60 * 1000;
 const MAX_USER_AGENT_LENGTH = 512;
 
 export interface Session {
@@ -30,30 +29,8 @@ export interface Session {
   readonly userAgent: string | null;
 }
 
-interface SessionRow {
-  readonly id: number;
-  readonly session_user_id: number;
-  readonly created_at: string;
-  readonly last_active_at: string;
-  readonly expires_at: string;
-  readonly ip_address: string | null;
-  readonly user_agent: string | null;
-}
-
-const sessionColumns = `sessions.id AS id, sessions.user_id AS session_user_id, sessions.created_at AS created_at,
-  last_active_at, expires_at, ip_address, user_agent`;
-
-function sessionOf(row: SessionRow): Session {
-  return {
-    id: row.id,
-    userId: row.session_user_id,
-    createdAt: row.created_at,
-    lastActiveAt: row.last_active_at,
-    expiresAt: row.expires_at,
-    ipAddress: row.ip_address,
-    userAgent: row.user_agent,
-  };
-}
+const sessionColumns = `sessions.id AS id, sessions.user_id AS "userId", sessions.created_at AS "createdAt",
+  last_active_at AS "lastActiveAt", expires_at AS "expiresAt", ip_address AS "ipAddress", user_agent AS "userAgent"`;
 
 interface NewSession {
   readonly userId: number;
@@ -106,18 +83,18 @@ export async function findSession(
   now: number,
 ): Promise<{ session: Session; user: User } | null> {
   if (!/^[\w-]{43}$/.test(token)) return null;
-  const row = await db.get<SessionRow & UserRow>(
+  const row = await db.get<Session & UserRow>(
     `SELECT ${sessionColumns}, ${userColumns} FROM sessions JOIN users ON users.id = sessions.user_id
      WHERE token_hash = ?`,
     [sha256Hex(token)],
   );
   if (row === null) return null;
-  if (row.expires_at <= timestamp(now)) {
+  if (row.expiresAt <= timestamp(now)) {
     await forgetExpired(db, row.id);
     return null;
   }
-  const user = userOf(row);
-  return user.isActive ? { session: sessionOf(row), user } : null;
+  const { user, rest: session } = withUser(row);
+  return user.isActive ? { session, user } : null;
 }
 
 async function forgetExpired(db: Database, id: number): Promise<void> {
@@ -132,10 +109,7 @@ export function dueAfterUse(session: Session, now: number): { note: boolean; ren
   const renewedAt = Date.parse(session.expiresAt) - SESSION_LIFETIME_MS;
   // Absolute, because the clock may have been set back.
   const renew = Math.abs(now - renewedAt) > RENEW_AFTER_MS;
-  return {
-    note: renew || Math.abs(now - Date.parse(session.lastActiveAt)) >= USE_INTERVAL_MS,
-    renew,
-  };
+  return { note: renew || isUseDue(session.lastActiveAt, now), renew };
 }
 
 export async function noteSessionUse(
@@ -152,18 +126,18 @@ export async function noteSessionUse(
 }
 
 export async function listSessions(db: Database, userId: number, now: number): Promise<Session[]> {
-  const rows = await db.all<SessionRow>(
+  return db.all<Session>(
     `SELECT ${sessionColumns} FROM sessions WHERE sessions.user_id = ? AND expires_at > ? ORDER BY id`,
     [userId, timestamp(now)],
   );
-  return rows.map(sessionOf);
 }
 
-export async function deleteSession(db: Database, id: number, userId: number): Promise<boolean> {
-  const { changes } = await db.run('DELETE FROM sessions WHERE id = ? AND user_id = ?', [
-    id,
-    userId,
-  ]);
+/** False when there is no such session, or not of that user. */
+export async function deleteSession(db: Database, id: number, userId?: number): Promise<boolean> {
+  const { changes } = await db.run(
+    'DELETE FROM sessions WHERE id = ? AND user_id = coalesce(?, user_id)',
+    [id, userId ?? null],
+  );
   return changes > 0;
 }
 
@@ -172,13 +146,12 @@ export async function deleteSessionByToken(
   token: string,
 ): Promise<{ id: number; userId: number; idToken: string | null } | null> {
   return db.transaction(async (tx) => {
-    const row = await tx.get<{ id: number; user_id: number; id_token: string | null }>(
-      'SELECT id, user_id, id_token FROM sessions WHERE token_hash = ?',
+    const row = await tx.get<{ id: number; userId: number; idToken: string | null }>(
+      'SELECT id, user_id AS "userId", id_token AS "idToken" FROM sessions WHERE token_hash = ?',
       [sha256Hex(token)],
     );
-    if (row === null) return null;
-    await tx.run('DELETE FROM sessions WHERE id = ?', [row.id]);
-    return { id: row.id, userId: row.user_id, idToken: row.id_token };
+    if (row !== null) await tx.run('DELETE FROM sessions WHERE id = ?', [row.id]);
+    return row;
   });
 }
 
@@ -208,8 +181,4 @@ export function sessionList(now: number): ListSource {
     sortable: ['created_at', 'last_active_at', 'expires_at', 'user_id'],
     order: 'asc',
   };
-}
-
-export async function endSession(db: Database, id: number): Promise<boolean> {
-  return (await db.run('DELETE FROM sessions WHERE id = ?', [id])).changes > 0;
 }

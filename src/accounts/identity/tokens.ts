@@ -17,7 +17,6 @@ import { userColumns, userOf } from './users.ts';
 const TOKEN_BYTES = 20;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-const USE_INTERVAL_MS = 60_000;
 
 export function isTokenText(text: string): boolean {
   return /^[0-9a-f]{40}$/.test(text);
@@ -65,10 +64,6 @@ export async function findToken(db: Database, value: string): Promise<FoundToken
     ),
   );
   return row === null ? null : { user: userOf(row), lastUsedAt: row.last_used_at };
-}
-
-export function isTokenUseDue({ lastUsedAt }: FoundToken, now: number): boolean {
-  return lastUsedAt === null || Math.abs(now - Date.parse(lastUsedAt)) >= USE_INTERVAL_MS;
 }
 
 export async function noteTokenUse(db: Database, userId: number, now: number): Promise<void> {

@@ -35,13 +35,14 @@ export const userColumns = `users.id AS user_id, users.username AS username, use
   users.is_superuser AS is_superuser, users.created_at AS user_created_at`;
 
 export function userOf(row: UserRow): User {
-  return {
-    id: row.user_id,
-    username: row.username,
-    isActive: row.user_is_active === 1,
-    isSuperuser: row.is_superuser === 1,
-    createdAt: row.user_created_at,
-  };
+  return withUser(row).user;
+}
+
+/** The user of a joined row, and the other columns. */
+export function withUser<Row extends UserRow>(row: Row) {
+  const { user_id: id, username, user_is_active, is_superuser, user_created_at, ...rest } = row;
+  const flags = { isActive: user_is_active === 1, isSuperuser: is_superuser === 1 };
+  return { user: { id, username, ...flags, createdAt: user_created_at }, rest };
 }
 
 export function checkUsername(text: string): string {

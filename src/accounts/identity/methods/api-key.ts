@@ -1,7 +1,8 @@
 /** `X-API-Key: ak_...` or `Authorization: Bearer ak_...`; aliases of keys likewise. */
 import { type Soon, whenThere } from '../../../base/work/soon.ts';
 import type { FoundApiKey } from '../api-keys.ts';
-import { findApiKey, isApiKeyText, isUseDue, noteApiKeyUse } from '../api-keys.ts';
+import { findApiKey, isApiKeyText, noteApiKeyUse } from '../api-keys.ts';
+import { isUseDue } from '../last-use.ts';
 import { BEARER_CHALLENGE } from '../refusal.ts';
 import type { AuthenticationMethod, AuthServices, Claim, Proof } from '../method.ts';
 import { getIngestSettings } from '../ingest-settings.ts';
@@ -37,7 +38,9 @@ export const apiKey: AuthenticationMethod = {
 
 function proofOf(services: AuthServices, { key, user }: FoundApiKey, now: number): Soon<Proof> {
   const { db } = services;
-  if (isUseDue(key, now)) inBackground(services, 'noting a key use', noteApiKeyUse(db, key, now));
+  if (isUseDue(key.lastUsedAt, now)) {
+    inBackground(services, 'noting a key use', noteApiKeyUse(db, key, now));
+  }
   return whenThere(getIngestSettings(db, key.id), ({ createOnly }) => ({
     user,
     apiKeyId: key.id,

@@ -2,7 +2,8 @@
 import { BEARER_CHALLENGE, TOKEN_CHALLENGE } from '../refusal.ts';
 import type { AuthenticationMethod } from '../method.ts';
 import { inBackground, splitAuthorization } from '../method.ts';
-import { findToken, isTokenText, isTokenUseDue, noteTokenUse } from '../tokens.ts';
+import { isUseDue } from '../last-use.ts';
+import { findToken, isTokenText, noteTokenUse } from '../tokens.ts';
 
 /** Most routes answer an inactive owner like an unknown value. */
 export const token: AuthenticationMethod = {
@@ -25,7 +26,7 @@ export const token: AuthenticationMethod = {
     const { user } = found;
     if (!user.isActive) return 'inactive-user';
     const now = clock.now();
-    if (isTokenUseDue(found, now)) {
+    if (isUseDue(found.lastUsedAt, now)) {
       inBackground(services, 'noting a token use', noteTokenUse(db, user.id, now));
     }
     return { user };
