@@ -26,9 +26,9 @@ import { Documents } from './documents.ts';
 import { type CheckProgress, checkFiles, type Unread } from './parsing/file-check.ts';
 import { FirstReads } from './parsing/first-reads.ts';
 import type { Kind } from './kind.ts';
-import { createKindTable, type KindTable } from './registry/kind-table.ts';
+import { createKindTable } from './registry/kind-table.ts';
 import { FileLocks, type LockReason } from './locks.ts';
-import { openForRead, targetPath } from './opener.ts';
+import { openForRead, type OpenedFile, targetPath } from './opener.ts';
 import { ParseWorkers } from './parsing/parse-workers.ts';
 import { Registry, type Resource } from './registry/registry.ts';
 import { Uploads } from './uploads/uploads.ts';
@@ -88,29 +88,102 @@ export interface Docroot {
 
 /** Changes no state and no files. */
 export function openDocroot(options: DocrootOptions): Docroot {
-  const { config, clock, log, exclusive } = options;
-  const { docroot: path, state_dir: stateDir, plugin_registry: overrides } = config();
-  const root = new DocumentRoot(path, stateDir);
+  const { config, clock, log, exclusive, index } = options;
+  const { docroot, state_dir: stateDir, plugin_registry: overrides } = config();
+  const now = (): number => clock.now();
+  const root = new DocumentRoot(docroot, stateDir);
   const workers = new ParseWorkers(options.pool, config);
   const kindOf = createKindTable(options.kinds, overrides);
-  const registry = openRegistry(options, { root, workers, kindOf });
+  const registry = new Registry({
+    root,
+    kindOf,
+    log,
+    // A command beside the server must not delete what the server is writing.
+    startedAtMs: exclusive ? now() : null,
+    sheetMemory: exclusive ? join(stateDir, 'sheets.json') : null,
+    mountMemory: exclusive ? join(stateDir, 'mounts.json') : null,
+    sheetsOf: (file) => workers.sheetsOf(file),
+  });
   const datasets = new Datasets(registry);
-  const locks = openLocks(options);
-  const tables = openTables(options, { root, workers, registry, datasets });
-  const replaced = openReplaced(options, root);
-  const parts = { root, workers, kindOf, registry, datasets, locks, tables, replaced };
-  const firstReads = openFirstReads(options, parts);
+  const timeoutMs = (): number => config().locks.timeout_seconds * 1000;
+  const limits = () => ({ ttlMs: config().locks.ttl_seconds * 1000, timeoutMs: timeoutMs() });
+  const locks = new FileLocks({ db: options.db, clock, log, limits });
+  const tablesFolder = exclusive ? 'tables' : `tmp/tables-${process.pid}`;
+  const open = ({ rel }: Pick<TableTarget, 'rel'>): Promise<OpenedFile> => openForRead(root, rel);
+  const tables = new Tables({
+    dir: stateFolder(stateDir, tablesFolder),
+    build: async (order, turn) => {
+      const resource = datasets.resourceOf(order.target);
+      await workers.build(resource, registry.companionsOf(resource), order, turn);
+    },
+    open,
+    onProblem: (target, problem) => registry.setProblem(target, problem),
+    now,
+    log,
+  });
+  const replaced = new ReplacedFiles({
+    directory: join(stateDir, 'replaced'),
+    clock,
+    log,
+    onConflict: (changed, copy) =>
+      log.error(
+        'another program wrote to a version that had just been replaced; its bytes were kept',
+        { resource: root.relOf(changed), copy: `replaced/${copy}` },
+      ),
+  });
+  const firstReads = new FirstReads({
+    read: async (resource, turn) => {
+      await tables.current(datasets.targetOf(resource), turn);
+    },
+    log,
+  });
+  if (options.readsAhead) firstReads.follow(registry);
   const cache = new CacheEntries(clock);
   const awayCopies = new AwayCopies({ registry, tables, log });
-  forgetChanges(parts, cache, awayCopies);
+  forgetChanges(registry, tables, cache, awayCopies);
   let stopWatching = async (): Promise<void> => {};
   let isStopped = false;
 
   return {
-    ...parts,
-    edits: openEdits(options, parts),
-    uploads: openUploads(options, parts),
+    root,
+    workers,
+    registry,
+    datasets,
+    locks,
+    tables,
     cache,
+    edits: new Edits({
+      tables,
+      lock: (resource, owner, reason, waitedMs) =>
+        locks.acquire({ resource, owner, reason: reason as LockReason, waitedMs }),
+      open,
+      plan: async (target, source, layout, changes) =>
+        workers.planEdit(datasets.resourceOf(target), { source, layout, changes }),
+      siblings: (target) => datasets.siblingsOf(target),
+      replace: ({ rel }, order) =>
+        replaceFile({ ...order, path: targetPath(root, rel), rel, replaced }),
+      onFollowed: async (target, table, rows) => {
+        await index()?.edited(target, table, rows);
+        for (const sibling of datasets.siblingsOf(target)) {
+          const other = tables.peek(sibling);
+          if (other !== null) await index()?.restamped(sibling, other);
+        }
+      },
+      timeoutMs,
+      now,
+      log,
+    }),
+    uploads: new Uploads({
+      registry,
+      kindOf,
+      locks,
+      replaced,
+      scratch: stateFolder(stateDir, 'tmp'),
+      read: async (resource) => {
+        if (resource.kind.dataset) await tables.current(datasets.targetOf(resource));
+        await index()?.settled(resource);
+      },
+    }),
     documents: new Documents({
       root,
       kindOf,
@@ -126,13 +199,13 @@ export function openDocroot(options: DocrootOptions): Docroot {
       // Worksheets have names only after their workbook was opened.
       const listed = registry.listed();
       await Promise.race([listed, Bun.sleep(MAX_LISTING_MS)]);
-      void listed.then(() => (isStopped ? undefined : prune(options, registry, tables)));
+      void listed.then(() => (isStopped ? undefined : prune(log, registry, tables)));
     },
     settled: async () => {
       await registry.listed();
       await firstReads.idle();
     },
-    check: (onProgress) => checkFiles(parts, onProgress),
+    check: (onProgress) => checkFiles({ registry, datasets, tables, workers }, onProgress),
     stop: async () => {
       isStopped = true;
       await stopWatching();
@@ -141,99 +214,14 @@ export function openDocroot(options: DocrootOptions): Docroot {
     },
     close: async () => {
       await tables.close();
-      const copies = join(stateDir, tablesFolder(exclusive));
-      if (!exclusive) removeDerived(copies);
+      if (!exclusive) removeDerived(join(stateDir, tablesFolder));
       await replaced.close();
       await locks.releaseAll();
     },
   };
 }
 
-function tablesFolder(exclusive: boolean): string {
-  return exclusive ? 'tables' : `tmp/tables-${process.pid}`;
-}
-
-interface Parts extends Pick<
-  Docroot,
-  'root' | 'workers' | 'registry' | 'datasets' | 'locks' | 'tables'
-> {
-  readonly kindOf: KindTable;
-  readonly replaced: ReplacedFiles;
-}
-
-function openRegistry(
-  { config, clock, log, exclusive }: DocrootOptions,
-  { root, workers, kindOf }: Pick<Parts, 'root' | 'workers' | 'kindOf'>,
-): Registry {
-  return new Registry({
-    root,
-    kindOf,
-    log,
-    // A command beside the server must not delete what the server is writing.
-    startedAtMs: exclusive ? clock.now() : null,
-    sheetMemory: exclusive ? join(config().state_dir, 'sheets.json') : null,
-    mountMemory: exclusive ? join(config().state_dir, 'mounts.json') : null,
-    sheetsOf: (file) => workers.sheetsOf(file),
-  });
-}
-
-function openLocks({ config, db, clock, log }: DocrootOptions): FileLocks {
-  return new FileLocks({
-    db,
-    clock,
-    log,
-    limits: () => ({
-      ttlMs: config().locks.ttl_seconds * 1000,
-      timeoutMs: config().locks.timeout_seconds * 1000,
-    }),
-  });
-}
-
-function openTables(
-  { config, clock, log, exclusive }: DocrootOptions,
-  { root, workers, registry, datasets }: Pick<Parts, 'root' | 'workers' | 'registry' | 'datasets'>,
-): Tables {
-  return new Tables({
-    dir: stateFolder(config().state_dir, tablesFolder(exclusive)),
-    build: async (order, turn) => {
-      const resource = datasets.resourceOf(order.target);
-      await workers.build(resource, registry.companionsOf(resource), order, turn);
-    },
-    open: ({ rel }) => openForRead(root, rel),
-    onProblem: (target, problem) => registry.setProblem(target, problem),
-    now: () => clock.now(),
-    log,
-  });
-}
-
-function openReplaced({ config, clock, log }: DocrootOptions, root: DocumentRoot): ReplacedFiles {
-  return new ReplacedFiles({
-    directory: join(config().state_dir, 'replaced'),
-    clock,
-    log,
-    onConflict: (changed, copy) =>
-      log.error(
-        'another program wrote to a version that had just been replaced; its bytes were kept',
-        { resource: root.relOf(changed), copy: `replaced/${copy}` },
-      ),
-  });
-}
-
-function openFirstReads(
-  { log, readsAhead }: DocrootOptions,
-  { registry, datasets, tables }: Parts,
-): FirstReads {
-  const firstReads = new FirstReads({
-    read: async (resource, turn) => {
-      await tables.current(datasets.targetOf(resource), turn);
-    },
-    log,
-  });
-  if (readsAhead) firstReads.follow(registry);
-  return firstReads;
-}
-
-async function prune({ log }: DocrootOptions, registry: Registry, tables: Tables): Promise<void> {
+async function prune(log: Log, registry: Registry, tables: Tables): Promise<void> {
   try {
     const datasets = registry.list().filter(({ kind }) => kind.dataset);
     await tables.prune(datasets, (rel) => registry.isAway(rel) || registry.isUnlisted(rel));
@@ -243,7 +231,8 @@ async function prune({ log }: DocrootOptions, registry: Registry, tables: Tables
 }
 
 function forgetChanges(
-  { registry, tables }: Parts,
+  registry: Registry,
+  tables: Tables,
   cache: CacheEntries,
   awayCopies: AwayCopies,
 ): void {
@@ -258,50 +247,6 @@ function forgetChanges(
       } else tables.drop({ rel, sheet });
     }
     awayCopies.changed();
-  });
-}
-
-function openEdits(
-  { config, clock, log, index }: DocrootOptions,
-  { root, workers, datasets, locks, tables, replaced }: Parts,
-): Edits {
-  return new Edits({
-    tables,
-    lock: (resource, owner, reason, waitedMs) =>
-      locks.acquire({ resource, owner, reason: reason as LockReason, waitedMs }),
-    open: ({ rel }) => openForRead(root, rel),
-    plan: async (target, source, layout, changes) =>
-      workers.planEdit(datasets.resourceOf(target), { source, layout, changes }),
-    siblings: (target) => datasets.siblingsOf(target),
-    replace: ({ rel }, order) =>
-      replaceFile({ ...order, path: targetPath(root, rel), rel, replaced }),
-    onFollowed: async (target, table, rows) => {
-      await index()?.edited(target, table, rows);
-      for (const sibling of datasets.siblingsOf(target)) {
-        const other = tables.peek(sibling);
-        if (other !== null) await index()?.restamped(sibling, other);
-      }
-    },
-    timeoutMs: () => config().locks.timeout_seconds * 1000,
-    now: () => clock.now(),
-    log,
-  });
-}
-
-function openUploads(
-  { config, index }: DocrootOptions,
-  { registry, kindOf, datasets, locks, tables, replaced }: Parts,
-): Uploads {
-  return new Uploads({
-    registry,
-    kindOf,
-    locks,
-    replaced,
-    scratch: stateFolder(config().state_dir, 'tmp'),
-    read: async (resource) => {
-      if (resource.kind.dataset) await tables.current(datasets.targetOf(resource));
-      await index()?.settled(resource);
-    },
   });
 }
 
