@@ -27,7 +27,7 @@ import { type CheckProgress, checkFiles, type Unread } from './parsing/file-chec
 import { FirstReads } from './parsing/first-reads.ts';
 import type { Kind } from './kind.ts';
 import { createKindTable } from './registry/kind-table.ts';
-import { FileLocks, type LockReason } from './locks.ts';
+import { FileLocks } from './locks.ts';
 import { openForRead, type OpenedFile, targetPath } from './opener.ts';
 import { ParseWorkers } from './parsing/parse-workers.ts';
 import { Registry, type Resource } from './registry/registry.ts';
@@ -155,7 +155,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
     edits: new Edits({
       tables,
       lock: (resource, owner, reason, waitedMs) =>
-        locks.acquire({ resource, owner, reason: reason as LockReason, waitedMs }),
+        locks.acquire({ resource, owner, reason, waitedMs }),
       open,
       plan: async (target, source, layout, changes) =>
         workers.planEdit(datasets.resourceOf(target), { source, layout, changes }),

@@ -4,14 +4,15 @@
  */
 import { declaredColumnType } from '../infer/declared-type.ts';
 import { type FileColumn, presentedType, type ColumnType } from '../infer/file-type.ts';
-import { fileStorage, isStoredAsIs } from '../edit/file-value.ts';
 import {
   booleanOf,
   type CellClass,
   classify,
   classOf,
   emptyCounts,
+  fileStorage,
   integerOf,
+  isStoredAsIs,
   numberOf,
   storedValue,
   typeOfCounts,

@@ -7,13 +7,12 @@
 import { AppError } from '../../base/errors.ts';
 import { TimeSlice } from '../../base/work/time-slice.ts';
 import { PAGE_BYTES } from '../copy/copy-file.ts';
-import { storedValue } from '../infer/infer.ts';
 import type { Mutation, RowUpdate, RowValues } from './mutation.ts';
 import type { Table, TableCommit } from '../copy/table.ts';
 import type { StoredSegment, TableJournal } from '../copy/table-meta.ts';
 import type { FileStamp } from '../../base/files/file-stamp.ts';
 import type { Cell, ClassCounts, Column, EditPlan, TableChanges, StoredValue } from '../types.ts';
-import { classOf } from '../infer/infer.ts';
+import { classOf, storedValue } from '../infer/infer.ts';
 
 /** What became of one edit. */
 export interface EditResult {
@@ -236,17 +235,11 @@ export class Draft {
   }
 
   #deleted(): number[] {
-    return this.#idsOf(({ isDeleted, isCreated }) => isDeleted && !isCreated);
+    return [...this.#rows].flatMap(([id, row]) => (row.isDeleted && !row.isCreated ? [id] : []));
   }
 
   #created(): number[] {
-    return this.#idsOf(({ isDeleted, isCreated }) => isCreated && !isDeleted);
-  }
-
-  #idsOf(isMeant: (row: DraftRow) => boolean): number[] {
-    const ids: number[] = [];
-    for (const [id, row] of this.#rows) if (isMeant(row)) ids.push(id);
-    return ids;
+    return [...this.#rows].flatMap(([id, row]) => (row.isCreated && !row.isDeleted ? [id] : []));
   }
 
   async #counts(plan: EditPlan): Promise<ClassCounts[]> {

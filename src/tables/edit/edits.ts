@@ -34,7 +34,7 @@ export interface EditsOptions {
   readonly lock: (
     resource: string,
     owner: string,
-    reason: string,
+    reason: `write:${Mutation['action']}`,
     waitedMs: number,
   ) => Promise<HeldFileLock>;
   readonly open: (target: TableTarget) => Promise<FileSource & { close(): Promise<void> }>;

@@ -32,17 +32,21 @@ export function comparable(
   operand: unknown,
   kind: 'equality' | 'range',
 ): FilterValue | undefined {
+  const text = typeof operand === 'string' ? operand : undefined;
   switch (type) {
     case 'integer':
-    case 'number':
-      return wide ? wideNumberOperand(operand, wide) : numberOperand(operand);
+    case 'number': {
+      const source = numberSource(operand);
+      if (source === undefined) return undefined;
+      return wide ? (wideOperand(source, wide) ?? undefined) : exactNumber(source);
+    }
     case 'boolean':
       return booleanOperand(operand);
     case 'date-time':
-      return typeof operand === 'string' ? (instantOf(operand) ?? undefined) : undefined;
+      return text === undefined ? undefined : (instantOf(text) ?? undefined);
     case 'string':
-      if (typeof operand === 'boolean' && kind === 'equality') return String(operand);
-      return kind === 'equality' ? textOperand(operand) : textOf(operand);
+      if (kind === 'range') return text;
+      return typeof operand === 'boolean' ? String(operand) : textOperand(operand);
     case 'nested':
       return undefined;
   }
@@ -50,7 +54,8 @@ export function comparable(
 
 /** A string, or a number's JSON text; undefined when refused. */
 export function textOperand(operand: unknown): string | undefined {
-  return operand instanceof NumberLiteral ? operand.source : textOf(operand);
+  if (operand instanceof NumberLiteral) return operand.source;
+  return typeof operand === 'string' ? operand : undefined;
 }
 
 /** For the refusal's text. */
@@ -74,20 +79,6 @@ export function expectedFor(type: FilterType, kind: 'equality' | 'range'): strin
 export function isScalar(operand: unknown): boolean {
   const type = jsonTypeOf(operand);
   return type !== 'array' && type !== 'object';
-}
-
-function textOf(operand: unknown): string | undefined {
-  return typeof operand === 'string' ? operand : undefined;
-}
-
-function numberOperand(operand: unknown): number | bigint | undefined {
-  const source = numberSource(operand);
-  return source === undefined ? undefined : exactNumber(source);
-}
-
-function wideNumberOperand(operand: unknown, wide: WideNumber): string | undefined {
-  const source = numberSource(operand);
-  return source === undefined ? undefined : (wideOperand(source, wide) ?? undefined);
 }
 
 function numberSource(operand: unknown): string | undefined {

@@ -1,9 +1,9 @@
 import { declaredClass } from './declared-type.ts';
-import { fileStorage } from '../edit/file-value.ts';
+import { type ColumnType, type FileType, wideNumber } from './file-type.ts';
 import { shortDecimal } from '../values/short-decimal.ts';
-import { BOOLEAN_TEXT } from '../values/boolean-text.ts';
 import type { Cell, ClassCounts, Column, StoredValue } from '../types.ts';
-import type { ColumnType } from './file-type.ts';
+import { BOOLEAN_TEXT } from '../values/boolean-text.ts';
+import { wideKeyOf } from '../values/wide-number.ts';
 
 /** The narrowest type a cell fits; blank fits all. */
 export type CellClass = ColumnType | 'blank';
@@ -244,4 +244,19 @@ function scanDigits(text: string, at: number): number {
     if (!(code >= ZERO && code <= NINE)) return end;
     end++;
   }
+}
+
+/** Cells are stored unchanged. */
+export function isStoredAsIs(type: FileType): boolean {
+  return type.kind !== 'boolean' && wideNumber(type) === null;
+}
+
+/** Unchanged, except booleans as 0 and 1 and wide numbers as keys. */
+export function fileStorage(type: FileType): (cell: Cell) => StoredValue {
+  const wide = wideNumber(type);
+  return (cell) => {
+    if (typeof cell === 'boolean') return Number(cell);
+    // A reader never gives digits that make no key; they would stay text that fits no number.
+    return wide && typeof cell === 'string' ? (wideKeyOf(cell, wide) ?? cell) : cell;
+  };
 }

@@ -48,20 +48,20 @@ export function encodeCursor(digest: string, { keys, rowId }: Cursor): string {
 }
 
 /**
- * Throws `invalid-query` (`Invalid cursor`) unless it is a token of a list with this digest and number of sort terms.
+ * The cursor of a list with this digest and number of sort terms; null without one. Throws `invalid-query` (`Invalid
+ * cursor`) for any other token, and beside an offset.
  */
-export function decodeCursor(token: string, digest: string, terms: number): Cursor {
-  const parts = /^[A-Za-z0-9_-]+$/.test(token) ? partsOf(token) : null;
+export function cursorOf(
+  { cursor, offset }: { readonly cursor: string | null; readonly offset: number },
+  digest: string,
+  terms: number,
+): Cursor | null {
+  if (cursor === null) return null;
+  const parts = /^[A-Za-z0-9_-]+$/.test(cursor) ? partsOf(cursor) : null;
   const [own, rowId, ...keys] = parts ?? [];
-  if (own !== digest || !Number.isSafeInteger(rowId) || keys.length !== terms) {
-    throw invalidCursor();
-  }
-  if (!keys.every(isKey)) throw invalidCursor();
-  return { rowId: rowId as number, keys };
-}
-
-export function invalidCursor(): AppError {
-  return new AppError('invalid-query', 'Invalid cursor');
+  const isOfList = own === digest && Number.isSafeInteger(rowId) && keys.length === terms;
+  if (offset === 0 && isOfList && keys.every(isKey)) return { rowId: rowId as number, keys };
+  throw new AppError('invalid-query', 'Invalid cursor');
 }
 
 function partsOf(token: string): unknown[] | null {

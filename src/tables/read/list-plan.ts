@@ -8,7 +8,7 @@
 import { AppError, invalidRequest } from '../../base/errors.ts';
 import type { ListColumn, ListSource } from '../../store/list-source.ts';
 import { conditionsOf } from '../filter/conditions.ts';
-import { type Cursor, cursorDigest, decodeCursor, invalidCursor } from './cursor.ts';
+import { type Cursor, cursorDigest, cursorOf } from './cursor.ts';
 import { type Filter, parseFilter } from '../filter/filter.ts';
 import { afterCursor, orderSql, type OrderTerm } from './keyset.ts';
 import { type ListParameters, parseListParameters } from './list-parameters.ts';
@@ -153,16 +153,6 @@ function exactFilters(exact: ExactValues, columns: readonly TableColumn[]): Filt
     const column = columns.findIndex((candidate) => candidate.name === name);
     return [{ column, op: 'in', values: [value], blank: false, null: false }];
   });
-}
-
-function cursorOf(
-  { cursor, offset }: ListParameters,
-  digest: string,
-  terms: number,
-): Cursor | null {
-  if (cursor === null) return null;
-  if (offset > 0) throw invalidCursor();
-  return decodeCursor(cursor, digest, terms);
 }
 
 function pageOf(

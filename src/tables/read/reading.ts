@@ -14,8 +14,13 @@ import { type Format, formatDetails } from './format.ts';
 import type { ListParameters } from './list-parameters.ts';
 import { PAGE_HEADERS, type IndexOrder, type PageOrder } from './query-jobs.ts';
 import { lookupOf, lookupPattern, lookupPlan } from './lookup-plan.ts';
-import { isCountCheap, isIndexingCheap } from './query-cost.ts';
-import { cursorScope, planQuery, type QueryPlan } from './query-plan.ts';
+import {
+  cursorScope,
+  isCountCheap,
+  isIndexingCheap,
+  planQuery,
+  type QueryPlan,
+} from './query-plan.ts';
 import { STRATEGY } from '../limits.ts';
 import { copyBytes, countRows, runIds, runPage } from './query-run.ts';
 import { type QueryTable, tableColumns } from './query-table.ts';
