@@ -5,7 +5,7 @@ import { loadGrants } from '../accounts/rights/permissions.ts';
 import type { Verb } from '../accounts/rights/principal.ts';
 import { contentDisposition } from '../tables/encode/download-name.ts';
 import { type Format, formatDetails, FORMATS } from '../tables/read/format.ts';
-import { parseListParameters, parseListQuery } from '../tables/read/list-parameters.ts';
+import { parseListParameters } from '../tables/read/list-parameters.ts';
 import type { RowsPage } from '../tables/copy/table-memory.ts';
 import type { Area } from '../docroot/registry/names.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
@@ -149,7 +149,7 @@ function datasetRows(services: ResourceServices, context: Context, name: string)
 }
 
 function listRows(services: ResourceServices, context: Context, resource: Resource): Soon<Reply> {
-  const parameters = context.search === '' ? NO_PARAMETERS : parseListQuery(context.search);
+  const parameters = context.search === '' ? NO_PARAMETERS : parseListParameters(context.search);
   const format = parameters.format ?? formatFor(context.request.headers.get('accept'));
   return queryRows(services, resource, parameters, format, (query) =>
     answerRows(services, context, query, parameters.format),

@@ -45,7 +45,6 @@ interface LockRequest {
   readonly reason: LockReason;
   /** Ms of the waiting time already spent in another queue; a free lock is still given. */
   readonly waitedMs?: number;
-  readonly signal?: AbortSignal;
 }
 
 interface FileLocksOptions {
@@ -58,7 +57,7 @@ interface FileLocksOptions {
 
 export class FileLocks {
   readonly #options: FileLocksOptions;
-  readonly #lines = new Map<string, Waiter[]>();
+  readonly #queues = new Map<string, Waiter[]>();
   readonly #held = new Set<HeldLock>();
   #timeouts = 0;
 
@@ -68,20 +67,20 @@ export class FileLocks {
 
   /**
    * Waits in the queue. Throws `locked` (`Resource '<rel>' is locked by <owner>`, with `Retry-After`) after the
-   * waiting time, and the signal's reason when it aborts.
+   * waiting time.
    */
   async acquire(request: LockRequest): Promise<HeldLock> {
-    request.signal?.throwIfAborted();
-    const line = this.#lineOf(request.resource);
+    const queue = this.#queues.get(request.resource) ?? [];
+    this.#queues.set(request.resource, queue);
     const waiter = new Waiter();
-    line.push(waiter);
+    queue.push(waiter);
     try {
-      return await this.#wait(request, line, waiter);
+      return await this.#wait(request, queue, waiter);
     } finally {
-      const wasFirst = line[0] === waiter;
-      line.splice(line.indexOf(waiter), 1);
-      if (wasFirst) line[0]?.wake();
-      if (line.length === 0) this.#lines.delete(request.resource);
+      const wasFirst = queue[0] === waiter;
+      queue.splice(queue.indexOf(waiter), 1);
+      if (wasFirst) queue[0]?.wake();
+      if (queue.length === 0) this.#queues.delete(request.resource);
     }
   }
 
@@ -93,19 +92,12 @@ export class FileLocks {
     await Promise.all([...this.#held].map((lock) => lock.release()));
   }
 
-  #lineOf(resource: string): Waiter[] {
-    const line = this.#lines.get(resource) ?? [];
-    this.#lines.set(resource, line);
-    return line;
-  }
-
-  async #wait(request: LockRequest, line: Waiter[], waiter: Waiter): Promise<HeldLock> {
+  async #wait(request: LockRequest, queue: Waiter[], waiter: Waiter): Promise<HeldLock> {
     const { clock, limits } = this.#options;
-    const { signal, waitedMs = 0 } = request;
-    const deadline = clock.monotonic() + limits().timeoutMs - waitedMs;
+    const deadline = clock.monotonic() + limits().timeoutMs - (request.waitedMs ?? 0);
     for (let attempts = 0; ;) {
       const isLast = clock.monotonic() >= deadline;
-      const isFirst = line[0] === waiter;
+      const isFirst = queue[0] === waiter;
       if (isFirst || isLast) {
         const id = await this.#take(request);
         if (id !== null) return this.#hold(request, id);
@@ -119,7 +111,7 @@ export class FileLocks {
       const remaining = Math.max(0, deadline - clock.monotonic());
       const pause = RETRY_MS[Math.min(attempts, RETRY_MS.length - 1)] ?? 0;
       if (isFirst) attempts++;
-      await waiter.pause(isFirst ? Math.min(pause, remaining) : remaining, signal);
+      await waiter.pause(isFirst ? Math.min(pause, remaining) : remaining);
     }
   }
 
@@ -151,17 +143,12 @@ export class FileLocks {
     return changes > 0 ? insert() : null;
   }
 
-  async #hold(request: LockRequest, id: number): Promise<HeldLock> {
-    const { resource, signal } = request;
+  #hold({ resource }: LockRequest, id: number): HeldLock {
     const lock = new RowLock(this.#options, resource, id, () => {
       this.#held.delete(lock);
-      this.#lines.get(resource)?.[0]?.wake();
+      this.#queues.get(resource)?.[0]?.wake();
     });
     this.#held.add(lock);
-    if (signal?.aborted) {
-      await lock.release();
-      signal.throwIfAborted();
-    }
     return lock;
   }
 
@@ -188,8 +175,7 @@ class Waiter {
     this.#stopPause?.();
   }
 
-  async pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    signal?.throwIfAborted();
+  async pause(ms: number): Promise<void> {
     if (!this.#isWoken) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
@@ -197,13 +183,10 @@ class Waiter {
           clearTimeout(timer);
           resolve();
         };
-        signal?.addEventListener('abort', this.#stopPause, { once: true });
       });
-      if (this.#stopPause !== null) signal?.removeEventListener('abort', this.#stopPause);
       this.#stopPause = null;
     }
     this.#isWoken = false;
-    signal?.throwIfAborted();
   }
 }
 

@@ -37,28 +37,15 @@ const DATASET_LIMITS: ListLimits = { defaultLimit: null, defaultOrder: 'asc' };
 const ORDERS = ['asc', 'desc'] as const;
 
 /**
- * Throws `invalid-request` with one issue each for a wrong `limit`, `offset`, `order` or `format`, even where it would
- * have no effect. Whole numbers past 2^53 count as 2^53−1.
+ * `query` may be the query of an address with its `?`. Throws `invalid-request` with one issue each for a wrong `limit`,
+ * `offset`, `order` or `format`, even where it would have no effect. Whole numbers past 2^53 count as 2^53−1.
  */
 export function parseListParameters(
-  query: URLSearchParams,
+  query: URLSearchParams | string,
   limits: ListLimits = DATASET_LIMITS,
 ): ListParameters {
   // A map keeps the last one of a name.
-  return parametersOf(new Map(query), () => query.getAll('columns'), limits);
-}
-
-/** From an address's query with its `?`. Throws as `parseListParameters`. */
-export function parseListQuery(search: string): ListParameters {
-  const columns = (): string[] => new URLSearchParams(search).getAll('columns');
-  return parametersOf(lastValues(search), columns, DATASET_LIMITS);
-}
-
-function parametersOf(
-  values: ReadonlyMap<string, string>,
-  columns: () => string[],
-  limits: ListLimits,
-): ListParameters {
+  const values = typeof query === 'string' ? lastValues(query) : new Map(query);
   const issues: ValidationIssue[] = [];
   const range = limits.maxLimit === undefined ? { min: 1 } : { min: 1, max: limits.maxLimit };
   const parameters = {
@@ -69,7 +56,7 @@ function parametersOf(
     sort: values.get('sort') ?? '',
     filter: values.get('filter') ?? '',
     q: values.get('q') ?? '',
-    columns: values.has('columns') ? columns() : [],
+    columns: values.has('columns') ? new URLSearchParams(query).getAll('columns') : [],
     cursor: values.get('cursor') ?? null,
   };
   if (issues.length > 0) throw invalidRequest(...issues);
