@@ -184,7 +184,7 @@ const READ_ROW = 0.6;
 const READ_CELL = 0.07;
 const READ_BYTE = 0.004;
 
-export interface Work {
+interface Work {
   readonly limit: number | null;
   readonly offset: number;
   readonly comparisons: number;
@@ -195,7 +195,7 @@ export interface Work {
  * For the page alone, and with its count. Regular expressions and words are never cheap: their cost depends on the
  * text.
  */
-export function estimate(
+function estimate(
   table: QueryTable,
   access: Access,
   work: Work,
