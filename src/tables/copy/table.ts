@@ -211,13 +211,17 @@ export class Table {
     const sequence = this.#state.sequence + changes;
     const state = { ...this.#state, stamp, stampTakenAt: takenAt, hash, sequence };
     const db = this.#writable();
-    db.transaction(() => {
-      writeMeta(db, 'state', state);
-      if (changes > 0) writeMeta(db, 'journal', null);
-    })();
+    try {
+      db.transaction(() => {
+        writeMeta(db, 'state', state);
+        if (changes > 0) writeMeta(db, 'journal', null);
+      })();
+    } finally {
+      // Also after a part of a write, on a full disk: it must not look like somebody else's.
+      this.#noteWrite();
+    }
     this.#state = state;
     if (changes > 0) this.memory.forget();
-    this.#noteWrite();
   }
 
   /** Applies an edit already on disk, in one transaction. Long edits yield to the event loop. Hold `exclusive`. */

@@ -19,6 +19,8 @@ import { PASSWORD } from '../../support/password.ts';
 const SHAPE: LoadShape = { writers: 4, rowsEach: 50, padBytes: 1_400 };
 const DISK_BYTES = 24 << 20;
 const EDITS = 8;
+/** Some two seconds after an edit the server confirms the file's content, and writes so to the copy. */
+const CONFIRMED_MS = 2_600;
 
 /** Nothing, nearly all of the file, a page, a part of the file. */
 const LITTLE = [0, 272 << 10, 4_096, 128 << 10];
@@ -76,7 +78,7 @@ async function fillUnder(trial: Trial, place: Place): Promise<void> {
     const where = `${place}, round ${round}, ${left} bytes left`;
     await subject.verifyRows(trial, `${where}, before`);
     disk.fill(left);
-    await whileFull(trial, subject, load, place, where);
+    await whileFull(trial, subject, load, place, where, left <= 4_096);
     disk.free();
     await afterwards(trial, subject, load, where);
   }
@@ -88,6 +90,7 @@ async function whileFull(
   load: EditLoad,
   place: Place,
   where: string,
+  isPatient: boolean,
 ): Promise<void> {
   const statuses: number[] = [];
   for (let edit = 0; edit < EDITS; edit++)
@@ -97,6 +100,7 @@ async function whileFull(
   // The small disk holds the file already; a second one does not fit.
   const mustRefuse = place !== 'state';
   if (mustRefuse) trial.check(!statuses.includes(200), `${where}: edits answered ${statuses}`);
+  if (isPatient) await Bun.sleep(CONFIRMED_MS);
   await subject.verifyRows(trial, `${where}, while full`);
   const filtered = await subject.client.fetch(
     `${subject.path}?filter={"key":{"$ne":"k1"}}&sort=-pad`,
