@@ -23,9 +23,7 @@ export function Article({ body, facts, outline, children }: PropsWithChildren<Ar
   const [heading = ''] = /^\s*<h1[\s>][^]*?<\/h1>/.exec(body) ?? [];
   return (
     <article class="prose">
-      {heading === '' && facts.length === 0 ? (
-        ''
-      ) : (
+      {(heading !== '' || facts.length > 0) && (
         <header>
           {heading as 'safe'}
           <Facts facts={facts} />

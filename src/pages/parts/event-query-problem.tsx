@@ -28,9 +28,7 @@ export function EventQueryProblem({ problem }: { problem: QueryProblem }) {
       ) : (
         <p safe>{`Did you mean ${problem.suggestion}?`}</p>
       )}
-      {problem.allowed.length === 0 ? (
-        ''
-      ) : (
+      {problem.allowed.length > 0 && (
         <p class="fine" safe>{`Possible here: ${problem.allowed.join(', ')}`}</p>
       )}
     </div>

@@ -54,9 +54,7 @@ export function EventQuery({ view }: { view: EventQueryView }) {
       <label>
         <span class="visually-hidden">Time</span>
         <select name="earliest">
-          {isPreset ? (
-            ''
-          ) : (
+          {!isPreset && (
             <option value={present} selected safe>
               {spanText(view)}
             </option>
@@ -68,12 +66,12 @@ export function EventQuery({ view }: { view: EventQueryView }) {
           ))}
         </select>
       </label>
-      {view.timezone === 'UTC' ? '' : <input type="hidden" name="timezone" value={view.timezone} />}
-      {view.isTable ? <input type="hidden" name="form" value="table" /> : ''}
-      {view.chart === '' ? '' : <input type="hidden" name="chart" value={view.chart} />}
+      {view.timezone !== 'UTC' && <input type="hidden" name="timezone" value={view.timezone} />}
+      {view.isTable && <input type="hidden" name="form" value="table" />}
+      {view.chart !== '' && <input type="hidden" name="chart" value={view.chart} />}
       <p class="on-paper">
         <span safe>{SPANS.find(([span]) => span === present)?.[1] ?? ''}</span>
-        {isPreset ? '' : <PaperSpan view={view} />}
+        {!isPreset && <PaperSpan view={view} />}
       </p>
       <button type="submit">Search</button>
       <div class="hints">
@@ -125,7 +123,7 @@ function PaperSpan({
     <>
       {earliest === '' ? 'Until' : <End at={earliest} />}
       {earliest === '' || latest === '' ? ' ' : ' – '}
-      {latest === '' ? '' : <End at={latest} />}
+      {latest !== '' && <End at={latest} />}
     </>
   );
 }

@@ -69,16 +69,12 @@ function Lines({ lines }: { lines: readonly EventLine[] }) {
                   <dt safe>{name}</dt>
                   <dd>
                     <span safe>{value}</span>
-                    {includeHref === null ? (
-                      ''
-                    ) : (
+                    {includeHref !== null && (
                       <a href={includeHref} aria-label={`Only events with ${name} ${value}`}>
                         only
                       </a>
                     )}
-                    {excludeHref === null ? (
-                      ''
-                    ) : (
+                    {excludeHref !== null && (
                       <a href={excludeHref} aria-label={`Events without ${name} ${value}`}>
                         without
                       </a>
@@ -100,7 +96,7 @@ function Breakable({ text }: { text: string }) {
     <>
       {breakableParts(text).map((part, index) => (
         <>
-          {index === 0 ? '' : <wbr />}
+          {index !== 0 && <wbr />}
           {Bun.escapeHTML(part) as 'safe'}
         </>
       ))}
@@ -163,7 +159,7 @@ function Empty({ view }: { view: EventResultsView }) {
           You may not read any events yet. Whoever administers this server can give you the right to
           read an index.
         </p>
-        {sendsTo === null ? '' : <Send to={sendsTo} />}
+        {sendsTo !== null && <Send to={sendsTo} />}
       </section>
     );
   }

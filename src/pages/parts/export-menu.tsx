@@ -39,7 +39,7 @@ export function ExportMenu({ json, query, files, note }: ExportProps) {
           Copy as curl
         </button>
         <a href={json}>Open JSON</a>
-        {offered.length === 0 ? '' : <p class="fine">Download {note ?? 'what is shown'}</p>}
+        {offered.length > 0 && <p class="fine">Download {note ?? 'what is shown'}</p>}
         {offered.map((format) => (
           <a href={files[format]} download="" data-download={FORMAT_LABELS[format]} safe>
             {FORMAT_LABELS[format]}

@@ -12,16 +12,12 @@ export function PageLinks({ previousHref, nextHref }: PageLinksProps): JSX.Eleme
   if (previousHref === null && nextHref === null) return '';
   return (
     <nav class="paging" aria-label="Pages">
-      {previousHref === null ? (
-        ''
-      ) : (
+      {previousHref !== null && (
         <a class="button quiet" rel="prev" href={previousHref}>
           Previous
         </a>
       )}
-      {nextHref === null ? (
-        ''
-      ) : (
+      {nextHref !== null && (
         <a class="button quiet" rel="next" href={nextHref}>
           Next
         </a>

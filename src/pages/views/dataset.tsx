@@ -89,18 +89,14 @@ export const datasetPage: Page<DatasetView> = {
       <p class="fine" role="status" safe>
         {view.position}
       </p>
-      {view.rows.length === 0 && (view.q !== '' || view.filter !== '') ? (
+      {view.rows.length === 0 && (view.q !== '' || view.filter !== '') && (
         <p>
           <a href={frame.path}>Show all rows</a>
         </p>
-      ) : (
-        ''
       )}
       <Rows view={view} />
       <PageLinks previousHref={view.previousHref} nextHref={view.nextHref} />
-      {view.newHref === null ? (
-        ''
-      ) : (
+      {view.newHref !== null && (
         <p class="below-rows">
           <a class="button quiet" href={view.newHref}>
             Add a row
@@ -128,7 +124,7 @@ function keysOf({ mayWrite }: GridData): string {
 function Search({ view, path }: { view: DatasetView; path: string }) {
   return (
     <form class="filter query" method="get" action={path} role="search">
-      {view.sort === '' ? '' : <input type="hidden" name="sort" value={view.sort} />}
+      {view.sort !== '' && <input type="hidden" name="sort" value={view.sort} />}
       <label>
         <span class="visually-hidden">Rows with these words</span>
         <input type="search" name="q" value={view.q} placeholder="Search words" />
@@ -183,7 +179,7 @@ function ViewForm({ view, path }: { view: DatasetView; path: string }) {
           </select>
           <input type="text" name="value" aria-label="Value" autocomplete="off" />
         </fieldset>
-        {isListed ? <ColumnNames names={names} /> : ''}
+        {isListed && <ColumnNames names={names} />}
         {steps.map((step, index) => (
           <fieldset>
             <legend>{index === 0 ? 'Sort by' : 'then by'}</legend>
@@ -261,9 +257,7 @@ function Conditions({ view }: { view: DatasetView }) {
           <span title={text} safe>
             {shortWords(text)}
           </span>{' '}
-          {href === null ? (
-            ''
-          ) : (
+          {href !== null && (
             <a {...{ href }} aria-label={`Remove the filter ${shortWords(text)}`}>
               Remove
             </a>

@@ -24,14 +24,12 @@ export const docsPage: Page<DocsView> = {
           ? 'What you may ask of this server. Every request can be tried on its page, where it is made as you.'
           : 'What anybody may ask of this server; more is here for those who sign in.'}{' '}
         Programs read the same from <a href="/openapi.json">openapi.json</a>
-        {view.isSignedIn ? (
+        {view.isSignedIn && (
           <>
             {' '}
             and sign in with an <a href="/profile#keys">API key</a>; queries are written in the{' '}
             <a href="/docs/search-language">search language</a>
           </>
-        ) : (
-          ''
         )}
         .
       </p>
@@ -49,20 +47,18 @@ export const docsPage: Page<DocsView> = {
         {countText(view)}
       </p>
       <div id="operations">
-        {view.files.length === 0 ? '' : <h2>Your data</h2>}
+        {view.files.length > 0 && <h2>Your data</h2>}
         <Groups groups={view.files} isOpen={view.fileCount === 1} />
         <PageLinks
           previousHref={view.previous === null ? null : hrefAt(view, view.previous)}
           nextHref={view.next === null ? null : hrefAt(view, view.next)}
         />
-        {view.parts.length === 0 ? '' : <h2>The server</h2>}
+        {view.parts.length > 0 && <h2>The server</h2>}
         <Groups groups={view.parts} isOpen={view.filter !== ''} />
-        {view.files.length === 0 && view.parts.length === 0 ? (
+        {view.files.length === 0 && view.parts.length === 0 && (
           <p class="empty">
             No operation has all of these words. <a href="/docs">Show all of them</a>
           </p>
-        ) : (
-          ''
         )}
       </div>
     </div>
@@ -79,9 +75,7 @@ function Groups({ groups, isOpen }: { groups: readonly OperationGroup[]; isOpen:
             <span class="name" safe>
               {name}
             </span>
-            {kind === null ? (
-              ''
-            ) : (
+            {kind !== null && (
               <span class="kind" safe>
                 {kind}
               </span>

@@ -65,9 +65,7 @@ export const errorPage: Page<ErrorView> = {
   },
   content: (view, frame) => (
     <>
-      {SAID_BY_TITLE.has(view.detail) ? (
-        ''
-      ) : (
+      {!SAID_BY_TITLE.has(view.detail) && (
         <p class="detail" safe>
           {view.detail}
         </p>
@@ -158,29 +156,23 @@ function Actions({ view, frame }: { view: ErrorView; frame: FrameView }) {
   const canRepeat = view.isRepeatable && REPEATED.has(view.status);
   return (
     <>
-      {canRepeat ? (
+      {canRepeat && (
         <a class="button" href="">
           Try again
         </a>
-      ) : (
-        ''
       )}
-      {isSlowPage(view) ? (
+      {isSlowPage(view) && (
         <a class="button" href="?source=1">
           See its text
         </a>
-      ) : (
-        ''
       )}
       <a class={canRepeat || isSlowPage(view) ? 'button quiet' : 'button'} href="/">
         Go to the start page
       </a>
-      {view.status === 404 && !isSignedOut ? (
+      {view.status === 404 && !isSignedOut && (
         <a class="button quiet" href="/search">
           Search
         </a>
-      ) : (
-        ''
       )}
     </>
   );

@@ -56,7 +56,7 @@ export const eventsPage: Page<EventsView> = {
       data-latest={view.latest}
     >
       <EventQuery view={view} />
-      {view.problem === null ? '' : <EventQueryProblem problem={view.problem} />}
+      {view.problem !== null && <EventQueryProblem problem={view.problem} />}
       <div class="explorer">
         <aside id="fields" aria-label="Fields" hidden></aside>
         <div class="results">
@@ -69,10 +69,8 @@ export const eventsPage: Page<EventsView> = {
           ))}
           <p id="tail-status" class="fine" role="status" hidden></p>
           <ol id="tail" class="lines" aria-label="Live events" hidden></ol>
-          {view.problem === null ? <EventResults view={view} /> : ''}
-          {view.moreHref === null ? (
-            ''
-          ) : (
+          {view.problem === null && <EventResults view={view} />}
+          {view.moreHref !== null && (
             <p class="more">
               <a class="button quiet" href={view.moreHref}>
                 Show more
@@ -95,15 +93,13 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
           <Figures {...view} figures={view.figures} />
         )}
       </p>
-      {view.otherForm === null ? (
-        ''
-      ) : (
+      {view.otherForm !== null && (
         <a class="button quiet small" href={view.otherForm.href} safe>
           {view.otherForm.label}
         </a>
       )}
-      {view.problem === null ? <Watch /> : ''}
-      {view.isChartable ? (
+      {view.problem === null && <Watch />}
+      {view.isChartable && (
         <button
           type="button"
           class={isDrawn(view) ? 'quiet small drawn' : 'quiet small'}
@@ -114,14 +110,12 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
         >
           Chart
         </button>
-      ) : (
-        ''
       )}
       <details class="menu-button" id="history" hidden>
         <summary class="button quiet small">History</summary>
         <ul class="plain-list"></ul>
       </details>
-      {view.problem === null ? <Keep view={view} frame={frame} /> : ''}
+      {view.problem === null && <Keep view={view} frame={frame} />}
     </div>
   );
 }
@@ -189,7 +183,7 @@ function FileRows({ view: { figures, maxFileRows, isCountable } }: { view: Event
     return (
       <>
         {isWhole ? 'all ' : 'the first '}
-        {isWhole ? '' : <Count value={maxFileRows} />}
+        {!isWhole && <Count value={maxFileRows} />}
         {isWhole ? '' : ' of '}
         <Count value={rows} />
         {rows === 1 ? ' row' : ' rows'}
@@ -214,7 +208,7 @@ function Figures({ figures, isCountable }: FiguresProps) {
     <>
       {isCut ? 'first ' : ''}
       <Count value={rows} />
-      {isCut && isCountable ? <span id="matched"></span> : ''}
+      {isCut && isCountable && <span id="matched"></span>}
       {rows === 1 ? ' row · ' : ' rows · '}
       <Count value={scanned} />
       {' scanned · '}

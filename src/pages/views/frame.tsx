@@ -120,13 +120,11 @@ function Document(props: PropsWithChildren<DocumentProps>) {
         <Banner frame={frame} section={trail[0]?.href ?? null} />
         <main id="content" class={layout}>
           <Trail crumbs={trail} />
-          {hasHeading ? '' : <h1 safe>{title}</h1>}
-          {frame.isLongAddress ? (
+          {!hasHeading && <h1 safe>{title}</h1>}
+          {frame.isLongAddress && (
             <p class="fine" role="note">
               The address of this page is very long; links on it may leave out the longest part.
             </p>
-          ) : (
-            ''
           )}
           {children}
         </main>
@@ -169,9 +167,7 @@ function Banner({ frame, section }: { frame: FrameView; section: string | null }
         <img src={assetNamed('icon.svg').path} alt="" width="28" height="28" />
         <span>svc</span>
       </a>
-      {frame.navigation.length === 0 ? (
-        ''
-      ) : (
+      {frame.navigation.length > 0 && (
         <button class="quiet fold" type="button" popovertarget="menu">
           <span class="glyph stripes" aria-hidden="true"></span>
           <span class="word">Menu</span>
@@ -184,10 +180,10 @@ function Banner({ frame, section }: { frame: FrameView; section: string | null }
           </a>
         ))}
       </nav>
-      {searches ? <Search /> : ''}
+      {searches && <Search />}
       <div class="account">
-        {searches ? <SearchLink /> : ''}
-        {frame.username === null ? '' : <Jump />}
+        {searches && <SearchLink />}
+        {frame.username !== null && <Jump />}
         <button class="quiet icon" id="theme" type="button" data-action="Switch the look" hidden>
           <span class="glyph look" aria-hidden="true"></span>
         </button>
@@ -275,9 +271,7 @@ function Account({ frame }: { frame: FrameView }) {
         >
           Keys of this page
         </button>
-        {frame.csrfToken === null ? (
-          ''
-        ) : (
+        {frame.csrfToken !== null && (
           <form method="post" action="/auth/logout">
             <CsrfField frame={frame} />
             <button class="plain" type="submit">

@@ -94,17 +94,13 @@ function Chapter({ view }: { view: GuideView }) {
 function Neighbours({ view: { previous, next } }: { view: GuideView }) {
   return (
     <nav class="neighbours" aria-label="Previous and next chapter">
-      {previous === null ? (
-        ''
-      ) : (
+      {previous !== null && (
         <a rel="prev" href={previous.href}>
           <span class="fine">Previous</span>
           <span safe>{previous.title}</span>
         </a>
       )}
-      {next === null ? (
-        ''
-      ) : (
+      {next !== null && (
         <a rel="next" href={next.href}>
           <span class="fine">Next</span>
           <span safe>{next.title}</span>

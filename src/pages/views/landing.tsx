@@ -44,18 +44,16 @@ export const landingPage: Page<LandingView> = {
           <Resources view={view} frame={frame} />
         </section>
         <aside aria-label="More">
-          {view.uploadLimit === null ? '' : <UploadForm limit={view.uploadLimit} frame={frame} />}
+          {view.uploadLimit !== null && <UploadForm limit={view.uploadLimit} frame={frame} />}
           <section class="panel" id="recent" hidden>
             <h2>Recent searches</h2>
             <ul class="plain-list"></ul>
           </section>
           <Ways view={view} frame={frame} />
-          {view.mayAllowUploads ? (
+          {view.mayAllowUploads && (
             <p class="fine">
               Uploads are off. <a href="/docs/guide/files#uploads">How to allow them</a>
             </p>
-          ) : (
-            ''
           )}
         </aside>
       </div>
@@ -74,19 +72,15 @@ function Welcome({ view }: { view: LandingView }) {
         with you.
       </p>
       <p class="actions">
-        {hasOidc ? (
+        {hasOidc && (
           <a class="button" href="/auth/oidc/login?next=/">
             Sign in with your organisation
           </a>
-        ) : (
-          ''
         )}
-        {hasPassword ? (
+        {hasPassword && (
           <a class={hasOidc ? 'button quiet' : 'button'} href="/auth/login">
             {hasOidc ? 'Sign in with a password' : 'Sign in'}
           </a>
-        ) : (
-          ''
         )}
       </p>
       <ul class="points">
@@ -116,7 +110,7 @@ function Resources({ view, frame }: { view: LandingView; frame: FrameView }) {
   return (
     <>
       <form class="filter" method="get" action="/" role="search" data-live="tree count">
-        {folder === '' ? '' : <input type="hidden" name="folder" value={folder} />}
+        {folder !== '' && <input type="hidden" name="folder" value={folder} />}
         <NameFilter value={filter} />
         <button class="quiet" type="submit">
           Filter
@@ -125,7 +119,7 @@ function Resources({ view, frame }: { view: LandingView; frame: FrameView }) {
       <p class="fine" role="status" id="count" safe>
         {countText(view)}
       </p>
-      {view.isSuperuser && folder !== '' ? <Access folder={folder} /> : ''}
+      {view.isSuperuser && folder !== '' && <Access folder={folder} />}
       <div id="tree">
         {tree.count === 0 ? (
           <Nothing view={view} />
@@ -152,9 +146,7 @@ function Nothing({ view: { filter, folder, isSuperuser } }: { view: LandingView 
       <p class="empty">
         No name contains this.{' '}
         <a href={`/search?q=${encodeURIComponent(filter)}`}>Search in the contents</a>
-        {folder === '' ? (
-          ''
-        ) : (
+        {folder !== '' && (
           <>
             {' or '}
             <a href={`/?filter=${encodeURIComponent(filter)}`}>in all folders</a>
@@ -171,13 +163,11 @@ function Nothing({ view: { filter, folder, isSuperuser } }: { view: LandingView 
           : 'Nothing in this folder is shared with you.'}
       </span>{' '}
       <a href="/">Show all resources</a>
-      {isSuperuser ? (
+      {isSuperuser && (
         <>
           {' or '}
           <a href="/admin/ui/resources">see what is not published, and why</a>
         </>
-      ) : (
-        ''
       )}
     </p>
   );
@@ -208,7 +198,7 @@ function Empty({ view, frame }: { view: LandingView; frame: FrameView }) {
           Ask whoever runs this site for the right to read what you need. Your user name here is{' '}
           <strong safe>{frame.username ?? ''}</strong>.
         </p>
-        {view.uploadLimit === null ? '' : <p>You may also upload files of your own.</p>}
+        {view.uploadLimit !== null && <p>You may also upload files of your own.</p>}
       </section>
     );
   }
@@ -254,7 +244,7 @@ function Folder({ folder }: { folder: TreeFolder }) {
       <span class="fine" safe>
         {text}
       </span>
-      {problems === 0 ? '' : <span class="flag" safe>{`${problems} with a problem`}</span>}
+      {problems !== 0 && <span class="flag" safe>{`${problems} with a problem`}</span>}
     </>
   );
   if (content === null) {
@@ -304,16 +294,12 @@ function Entry({ entry }: { entry: TreeEntry }) {
         {entry.kind}
       </span>
       <Amount entry={entry} />
-      {changedAt === null ? (
-        ''
-      ) : (
+      {changedAt !== null && (
         <time class="fine when" datetime={changedAt} safe>
           {changedAt.slice(0, 10)}
         </time>
       )}
-      {problem === null ? (
-        ''
-      ) : (
+      {problem !== null && (
         <p class="problem" safe>
           {problem}
         </p>
@@ -333,7 +319,7 @@ function Amount({ entry: { rows, size } }: { entry: TreeEntry }) {
       </span>
     );
   }
-  return <span class="fine amount">{size === null ? '' : <Size bytes={size} />}</span>;
+  return <span class="fine amount">{size !== null && <Size bytes={size} />}</span>;
 }
 
 function Paging({ view }: { view: LandingView }) {

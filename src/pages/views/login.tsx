@@ -25,17 +25,13 @@ export const loginPage: Page<LoginView> = {
   title: () => 'Sign in',
   content: ({ next, problem, username, hasPasswordForm, hasOidc, isFirstRun }, frame) => (
     <>
-      {isFirstRun ? (
+      {isFirstRun && (
         <p class="notice">
           Nobody has an account yet. The server printed a link for the first one when it started; or
           run <code>svc addsuperuser</code>.
         </p>
-      ) : (
-        ''
       )}
-      {frame.username === null ? (
-        ''
-      ) : (
+      {frame.username !== null && (
         <p class="notice">
           You are signed in as <strong safe>{frame.username}</strong>
           {next === '/' ? '. ' : ', who may not open that page. '}
@@ -74,14 +70,12 @@ export const loginPage: Page<LoginView> = {
       ) : (
         <p>Signing in with a password is switched off on this site.</p>
       )}
-      {hasOidc && hasPasswordForm ? (
+      {hasOidc && hasPasswordForm && (
         <p class="or fine" aria-hidden="true">
           or
         </p>
-      ) : (
-        ''
       )}
-      {hasOidc ? (
+      {hasOidc && (
         <p class="alternative">
           <a
             class={hasPasswordForm ? 'button quiet' : 'button'}
@@ -90,8 +84,6 @@ export const loginPage: Page<LoginView> = {
             Sign in with your organisation
           </a>
         </p>
-      ) : (
-        ''
       )}
     </>
   ),

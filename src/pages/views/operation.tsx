@@ -235,7 +235,7 @@ function Answers({ answers }: { answers: readonly OperationAnswer[] }) {
             <dt safe>{answer.status}</dt>
             <dd>
               <span safe>{answer.description}</span>
-              {/^[45]/.test(answer.status) ? '' : <Content answer={answer} />}
+              {!/^[45]/.test(answer.status) && <Content answer={answer} />}
             </dd>
           </div>
         ))}
@@ -251,8 +251,8 @@ function Content({ answer: { mediaTypes, lines } }: { answer: OperationAnswer })
   const named = mediaTypes.filter((type) => type !== '*/*');
   return (
     <>
-      {named.length === 0 ? '' : <small safe>{named.join(', ')}</small>}
-      {lines.length === 0 ? '' : <Folded lines={lines} />}
+      {named.length > 0 && <small safe>{named.join(', ')}</small>}
+      {lines.length > 0 && <Folded lines={lines} />}
     </>
   );
 }
@@ -273,12 +273,10 @@ function Members({ bodies }: { bodies: readonly OperationBody[] }) {
       {described.map(({ mediaType, lines }) => (
         <section>
           <h2>What the body holds</h2>
-          {described.length > 1 ? (
+          {described.length > 1 && (
             <p class="fine" safe>
               {mediaType}
             </p>
-          ) : (
-            ''
           )}
           <Lines lines={lines} />
         </section>

@@ -40,20 +40,18 @@ export const profilePage: Page<ProfileView> = {
         Signed in as <strong safe>{view.username}</strong>
         {view.isSuperuser ? ', who may do everything here.' : '.'}
       </p>
-      {view.isReadOnly ? (
+      {view.isReadOnly && (
         <p class="notice">
           This site is read-only for now: keys, sessions and passwords stay as they are.
         </p>
-      ) : (
-        ''
       )}
       <Problem text={view.problem} />
       <Notice text={view.notice} />
-      {view.newKey === null ? '' : <CreatedKey label="Your new API key" value={view.newKey.key} />}
+      {view.newKey !== null && <CreatedKey label="Your new API key" value={view.newKey.key} />}
       <Keys view={view} frame={frame} />
       <Token view={view} frame={frame} />
       <Sessions view={view} frame={frame} />
-      {view.isReadOnly ? '' : <Password view={view} frame={frame} />}
+      {!view.isReadOnly && <Password view={view} frame={frame} />}
     </>
   ),
 };
@@ -87,7 +85,7 @@ function Keys({ view, frame }: { view: ProfileView; frame: FrameView }) {
           </table>
         </div>
       )}
-      {view.isReadOnly ? '' : <NewKey frame={frame} />}
+      {!view.isReadOnly && <NewKey frame={frame} />}
     </section>
   );
 }
@@ -165,7 +163,7 @@ function Token({ view, frame }: { view: ProfileView; frame: FrameView }) {
         <code>/api-token-auth/</code>. It has your rights on events, and does not expire.
         {view.hasToken ? '' : ' None has been asked for.'}
       </p>
-      {view.hasToken && !view.isReadOnly ? (
+      {view.hasToken && !view.isReadOnly && (
         <form method="post" action="/profile">
           <CsrfField frame={frame} />
           <input type="hidden" name="action" value="revoke-token" />
@@ -173,8 +171,6 @@ function Token({ view, frame }: { view: ProfileView; frame: FrameView }) {
             Revoke the token
           </button>
         </form>
-      ) : (
-        ''
       )}
     </section>
   );

@@ -67,21 +67,17 @@ export const rowPage: Page<RowView> = {
   ],
   content: (view, frame) => (
     <div class="row-page">
-      {view.problem === null ? (
-        ''
-      ) : (
+      {view.problem !== null && (
         <p class="problem" role="alert" safe>
           {view.problem}
         </p>
       )}
-      {view.notice === null ? (
-        ''
-      ) : (
+      {view.notice !== null && (
         <p class="notice" role="status" safe>
           {view.notice}
         </p>
       )}
-      {view.conflicts.length === 0 ? '' : <Conflicts view={view} />}
+      {view.conflicts.length > 0 && <Conflicts view={view} />}
       <Body view={view} frame={frame} />
     </div>
   ),
@@ -122,19 +118,15 @@ function Edit({ view, frame }: { view: RowView; frame: FrameView }) {
         <button type="submit" name="action" value={isNew ? 'create' : 'update'}>
           {isNew ? 'Add the row' : view.conflicts.length > 0 ? 'Overwrite with mine' : 'Save'}
         </button>
-        {view.conflicts.length > 0 ? (
+        {view.conflicts.length > 0 && (
           <a class="button quiet" href={view.rowHref}>
             Reload, without what I typed
           </a>
-        ) : (
-          ''
         )}
         <a class="button quiet" href={view.backHref}>
           Cancel
         </a>
-        {view.deleteHref === null ? (
-          ''
-        ) : (
+        {view.deleteHref !== null && (
           <a class="button quiet danger" href={view.deleteHref}>
             Delete this row…
           </a>
@@ -160,9 +152,7 @@ function Field({ field, id }: { field: RowField; id: string }) {
       </dt>
       <dd>
         {isWritable ? <Input field={field} id={id} /> : <span safe>{text}</span>}
-        {problem === null ? (
-          ''
-        ) : (
+        {problem !== null && (
           <p class="problem" id={`${id}-problem`} safe>
             {problem}
           </p>
@@ -289,9 +279,7 @@ function Done({ view, frame }: { view: RowView; frame: FrameView }) {
       <a class="button" href={view.backHref}>
         Back to the rows
       </a>
-      {view.undo === null ? (
-        ''
-      ) : (
+      {view.undo !== null && (
         <form method="post" action={view.undo.href}>
           <CsrfField frame={frame} />
           {view.undo.fields.map(([name, value]) => (
@@ -316,7 +304,7 @@ function Conflicts({ view }: { view: RowView }) {
             <th scope="col">Column</th>
             <th scope="col">You saw</th>
             <th scope="col">In the file now</th>
-            {isTyped ? <th scope="col">You typed</th> : ''}
+            {isTyped && <th scope="col">You typed</th>}
           </tr>
         </thead>
         <tbody>
@@ -327,7 +315,7 @@ function Conflicts({ view }: { view: RowView }) {
               </th>
               <td safe>{before}</td>
               <td safe>{present}</td>
-              {isTyped ? <td safe>{typed ?? ''}</td> : ''}
+              {isTyped && <td safe>{typed ?? ''}</td>}
             </tr>
           ))}
         </tbody>

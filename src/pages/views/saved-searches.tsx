@@ -72,7 +72,7 @@ export const savedSearchesPage: Page<SavedSearchesView> = {
       <Filter view={view} />
       <Problem text={view.problem} />
       <Notice text={view.notice} />
-      {view.deleted === null ? '' : <Undo view={view} frame={frame} deleted={view.deleted} />}
+      {view.deleted !== null && <Undo view={view} frame={frame} deleted={view.deleted} />}
       <NewSearch view={view} frame={frame} />
       <div id="list">
         <div class="counted">
@@ -158,7 +158,7 @@ function Entry({ entry, view, frame }: Around & { entry: SavedSearchEntry }) {
         <a href={entry.openHref} safe>
           {entry.name}
         </a>{' '}
-        {entry.isPublic ? <span class="kind">everybody</span> : ''}
+        {entry.isPublic && <span class="kind">everybody</span>}
       </h2>
       <pre class="query-problem" safe>
         {entry.query}
@@ -180,7 +180,7 @@ function Entry({ entry, view, frame }: Around & { entry: SavedSearchEntry }) {
           label="Copy"
           name={entry.name}
         />
-        {entry.isOwn ? <Change {...around} /> : ''}
+        {entry.isOwn && <Change {...around} />}
       </div>
     </li>
   );
@@ -317,7 +317,7 @@ function Fold(props: PropsWithChildren<FoldProps>) {
       <form class="stack" method="post" action={view.address}>
         <CsrfField frame={frame} />
         <input type="hidden" name="action" value={action} />
-        {id === '' ? '' : <input type="hidden" name="id" value={id} />}
+        {id !== '' && <input type="hidden" name="id" value={id} />}
         {children}
       </form>
     </details>

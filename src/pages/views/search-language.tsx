@@ -101,9 +101,7 @@ function CommandSection({ command }: { readonly command: CommandEntry }) {
       <pre tabindex="0">
         <code safe>{command.syntax}</code>
       </pre>
-      {command.flags.length === 0 ? (
-        ''
-      ) : (
+      {command.flags.length > 0 && (
         <ul>
           {command.flags.map((flag) => (
             <li>

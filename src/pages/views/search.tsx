@@ -60,10 +60,8 @@ export const searchPage: Page<SearchView> = {
           {countText(view)}
         </p>
         <div id="share">
-          {view.hasQuery ? (
+          {view.hasQuery && (
             <ExportMenu json={view.files.json} files={view.files} note="the first 100 results" />
-          ) : (
-            ''
           )}
         </div>
       </div>
@@ -103,7 +101,7 @@ function Form({ view }: { view: SearchView }) {
           autofocus
         />
       </label>
-      {view.type === '' ? '' : <input type="hidden" name="type" value={view.type} />}
+      {view.type !== '' && <input type="hidden" name="type" value={view.type} />}
       <button type="submit">Search</button>
     </form>
   );
@@ -128,9 +126,7 @@ function Results({ view }: { view: SearchView }) {
     return (
       <p class="empty">
         Every word has to occur, the last one may be a beginning. Try fewer or other words
-        {view.type === '' ? (
-          ''
-        ) : (
+        {view.type !== '' && (
           <>
             {', or '}
             <a href={`/search?${new URLSearchParams({ q: view.q })}`}>search everything</a>
@@ -162,18 +158,14 @@ function Result({ item }: { item: ResultItem }) {
           {item.kind}
         </span>{' '}
         <span safe>{item.place}</span>
-        {item.dataHref === null ? (
-          ''
-        ) : (
+        {item.dataHref !== null && (
           <>
             {' · '}
             <a href={item.dataHref}>JSON</a>
           </>
         )}
       </p>
-      {item.snippet.length === 0 ? (
-        ''
-      ) : (
+      {item.snippet.length > 0 && (
         <p>
           {item.snippet.map(({ text, isHit }) =>
             isHit ? <mark safe>{text}</mark> : <span safe>{text}</span>,

@@ -26,7 +26,7 @@ export const uploadRefusedPage: Page<UploadRefusedView> = {
         {detail}
       </p>
       <p safe>{advice}</p>
-      {limit === null ? '' : <UploadForm limit={limit} frame={frame} />}
+      {limit !== null && <UploadForm limit={limit} frame={frame} />}
       <p class="actions">
         <a class="button quiet" href="/">
           Back to the resources

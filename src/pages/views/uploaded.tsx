@@ -31,10 +31,8 @@ export const uploadedPage: Page<UploadedView> = {
       <p class="fine">
         <Size bytes={view.size} />, <span safe>{view.mime_type}</span>
       </p>
-      {view.href === null ? <p>Files of this kind are stored, but not shown.</p> : ''}
-      {view.problem === null ? (
-        ''
-      ) : (
+      {view.href === null && <p>Files of this kind are stored, but not shown.</p>}
+      {view.problem !== null && (
         <p class="problem" safe>
           {view.problem}
         </p>
