@@ -18,6 +18,7 @@ import {
 import type { ChartSeries } from '../tables/read/chart-series.ts';
 import { axisText, markNumbers, markTimes, namesOf, timeText } from './grid/chart/axes.ts';
 import type { ChartDrawing } from './grid/chart/panel.ts';
+import { tokenColor } from './shared/token-color.ts';
 import { shownText } from '../pages/grid/model.ts';
 
 Chart.register(
@@ -183,8 +184,7 @@ function placeTextOf(series: ChartSeries): (x: string | number) => string {
 }
 
 function coloursOf(): Record<'ink' | 'muted' | 'line' | 'accent' | 'tint' | 'surface', string> {
-  const style = getComputedStyle(document.documentElement);
-  const token = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  const token = (name: string): string => tokenColor(`--${name}`);
   return {
     ink: token('ink'),
     muted: token('muted'),

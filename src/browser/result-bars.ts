@@ -11,7 +11,7 @@ import {
   LinearScale,
   Tooltip,
 } from 'chart.js';
-import { tokenColor } from './shared/plot.ts';
+import { tokenColor } from './shared/token-color.ts';
 import type { BarDrawing } from './explorer/result-chart.ts';
 import { localNumber } from './shared/times.ts';
 

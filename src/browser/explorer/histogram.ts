@@ -1,14 +1,8 @@
 /** Dragging by mouse, finger or keys zooms in, to the edges of whole bars. */
 import uPlot from 'uplot';
 import { make, quietButton } from '../grid/element.ts';
-import {
-  keepInPlace,
-  numberAxis,
-  PLOT_PADDING,
-  timeAxis,
-  tokenColor,
-  widthOf,
-} from '../shared/plot.ts';
+import { keepInPlace, numberAxis, PLOT_PADDING, timeAxis, widthOf } from '../shared/plot.ts';
+import { tokenColor } from '../shared/token-color.ts';
 import { isFarFromServer, localNumber, localTime, serverDay } from '../shared/times.ts';
 
 interface Histogram {

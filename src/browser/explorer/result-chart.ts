@@ -4,14 +4,8 @@
  */
 import uPlot from 'uplot';
 import { make } from '../grid/element.ts';
-import {
-  keepInPlace,
-  numberAxis,
-  PLOT_PADDING,
-  timeAxis,
-  tokenColor,
-  widthOf,
-} from '../shared/plot.ts';
+import { keepInPlace, numberAxis, PLOT_PADDING, timeAxis, widthOf } from '../shared/plot.ts';
+import { tokenColor } from '../shared/token-color.ts';
 import { localNumber, localTime } from '../shared/times.ts';
 
 export interface BarDrawing {

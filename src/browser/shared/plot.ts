@@ -2,6 +2,7 @@
  * Shared by the explorer's plots: theme colours, axes in the reader's zone and locale, width that
  * follows the page, also on paper.
  */
+import { tokenColor } from './token-color.ts';
 import type uPlot from 'uplot';
 import { localNumber } from './times.ts';
 
@@ -17,10 +18,6 @@ const month = new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeri
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const minute = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
 const second = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
-
-export function tokenColor(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-}
 
 const look: uPlot.Axis = {
   stroke: () => tokenColor('--muted'),

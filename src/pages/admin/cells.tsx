@@ -1,46 +1,17 @@
 /** @jsxImportSource @kitajs/html */
 /** The kinds of cells of lists and of boxes of forms. A cell that is a member of its row is sorted by the member's name. */
-import type { PropsWithChildren } from '@kitajs/html';
 import { MAX_KEY_DAYS } from '../../accounts/identity/api-keys.ts';
 import { MAX_NAME_CHARACTERS } from '../../accounts/identity/names.ts';
 import type { Permission } from '../../accounts/rights/permissions.ts';
 import { VERBS } from '../../accounts/rights/principal.ts';
 import { MAX_DESCRIPTION_CHARACTERS } from '../../base/json/input.ts';
 import type { UserView } from '../../operations/users.ts';
-import { browserName } from '../browser-name.ts';
-import { Count } from '../parts/count.tsx';
-import { Size } from '../parts/size.tsx';
-import { UtcTime } from '../parts/utc-time.tsx';
-import type { Column } from './list.tsx';
+import { Count, Size, UtcTime } from '../parts/values.tsx';
+import { cell, sortOf } from '../parts/cells.tsx';
+import { type Column, type Of, valueOf } from '../parts/table.tsx';
+import { Select } from '../parts/forms.tsx';
 import { Act, type Surroundings } from './page.tsx';
 import { ADMIN_PAGES } from './sections.ts';
-
-type Of<Item, Value> = (keyof Item & string) | ((item: Item) => Value);
-
-function valueOf<Item, Value>(item: Item, of: Of<Item, Value>): Value {
-  return typeof of === 'string' ? (item[of] as Value) : of(item);
-}
-
-function sortOf(of: unknown, sort: string | undefined): { readonly sort?: string } {
-  const name = sort ?? (typeof of === 'string' ? of : undefined);
-  return name === undefined ? {} : { sort: name };
-}
-
-export function text<Item>(
-  label: string,
-  of: Of<Item, string | null>,
-  { sort, isLong = false }: { readonly sort?: string; readonly isLong?: boolean } = {},
-): Column<Item> {
-  return {
-    label,
-    ...sortOf(of, sort),
-    cell: (item) => (
-      <td class={isLong ? 'text' : undefined} safe>
-        {valueOf(item, of) ?? ''}
-      </td>
-    ),
-  };
-}
 
 /** With script shown as a distance from now. */
 export function moment<Item>(
@@ -85,30 +56,6 @@ export function size<Item>(label: string, of: Of<Item, number>): Column<Item> {
   };
 }
 
-/** The browser of a session. */
-export function browser<Item>(of: Of<Item, string | null>): Column<Item> {
-  return {
-    label: 'Browser',
-    cell: (item) => (
-      <td title={valueOf(item, of) ?? ''} safe>
-        {browserName(valueOf(item, of))}
-      </td>
-    ),
-  };
-}
-
-export function cell<Item>(
-  label: string,
-  render: (item: Item, around: Surroundings) => JSX.Element,
-  sort?: string,
-): Column<Item> {
-  return {
-    label,
-    ...sortOf(null, sort),
-    cell: (item, around) => <td>{render(item, around)}</td>,
-  };
-}
-
 export function user<Item extends { readonly user_id: number; readonly username: string }>(
   sort?: string,
 ): Column<Item> {
@@ -129,7 +76,7 @@ export function audit<Item>(
 /** Links and buttons of an item. */
 export function acts<Item>(
   of: (item: Item, around: Surroundings) => readonly JSX.Element[],
-): Column<Item> {
+): Column<Item, Surroundings> {
   return {
     label: 'What can be done',
     look: 'hidden',
@@ -229,16 +176,6 @@ export function whoMayLink({ action, resource }: Pick<Permission, 'action' | 're
   );
 }
 
-/** Of a `dl` of facts. */
-export function Fact({ name, children }: PropsWithChildren<{ name: string }>) {
-  return (
-    <div>
-      <dt safe>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
 export function resourceText(resource: string): string {
   if (resource === '') return 'the document root (upload)';
   return resource === '*' ? '* (everything)' : resource;
@@ -317,13 +254,7 @@ export function ActionBox({ value }: ValueProps) {
   return (
     <label>
       Right
-      <select name="right">
-        {VERBS.map((verb) => (
-          <option value={verb} selected={verb === value} safe>
-            {verb}
-          </option>
-        ))}
-      </select>
+      <Select name="right" choices={VERBS.map((verb) => [verb, verb])} chosen={value} />
     </label>
   );
 }

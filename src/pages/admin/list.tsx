@@ -15,18 +15,15 @@ import { findUserByName, namesOfUsers } from '../../operations/users.ts';
 import type { ListPage, ListSource } from '../../store/list-source.ts';
 import type { ExactValues } from '../../tables/read/list-plan.ts';
 import type { Format } from '../../tables/read/format.ts';
-import { Count } from '../parts/count.tsx';
+import { Count } from '../parts/values.tsx';
 import { ExportMenu } from '../parts/export-menu.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
+import { type Column, Rows, type SortLink } from '../parts/table.tsx';
+import { HiddenFields, Select } from '../parts/forms.tsx';
 import type { Surroundings } from './page.tsx';
 
 const PAGE_ITEMS = 50;
 const MAX_OFFSET = 1_000_000_000;
-
-interface SortLink {
-  readonly href: string;
-  readonly sorted: 'ascending' | 'descending' | null;
-}
 
 /** The part of a list that a page shows. */
 export interface Listing<Item> {
@@ -62,15 +59,6 @@ export interface Filter {
   readonly choices?: readonly (readonly [value: string, text: string])[];
 }
 
-/** `cell` gives the whole `td`. Sortable where the listing has a link for `sort`. */
-export interface Column<Item> {
-  readonly label: string;
-  readonly sort?: string;
-  /** Hidden: for screen readers only, the column of the buttons. */
-  readonly look?: 'hidden' | 'number';
-  readonly cell: (item: Item, around: Surroundings) => JSX.Element;
-}
-
 /** What a list looks like. */
 export interface Table<Item> {
   readonly nouns: readonly [one: string, many: string];
@@ -80,7 +68,7 @@ export interface Table<Item> {
   /** Shown instead of an empty table, with a way on. */
   readonly empty: string;
   readonly wayOn?: { readonly label: string; readonly href: string };
-  readonly columns: readonly Column<Item>[];
+  readonly columns: readonly Column<Item, Surroundings>[];
 }
 
 /** A list that the database filters, sorts and pages, as for the routes for programs. */
@@ -386,9 +374,7 @@ interface FilterFormProps {
 function FilterForm({ path, filters, listing, id }: FilterFormProps) {
   return (
     <form class="filter query" method="get" action={path} role="search" data-live={id}>
-      {listing.kept.map(([name, value]) => (
-        <input type="hidden" {...{ name, value }} />
-      ))}
+      <HiddenFields fields={listing.kept} />
       {filters.map((filter) => (
         <FilterBox filter={filter} value={listing.filters[filter.name] ?? ''} />
       ))}
@@ -422,66 +408,9 @@ function FilterBox({ filter, value: chosen }: { filter: Filter; value: string })
           data-key={name === 'q' ? 'f' : undefined}
         />
       ) : (
-        <select {...{ name }}>
-          {choices.map(([value, text]) => (
-            <option {...{ value }} selected={value === chosen} safe>
-              {text}
-            </option>
-          ))}
-        </select>
+        <Select {...{ name, choices, chosen }} />
       )}
     </label>
-  );
-}
-
-interface RowsProps<Item> {
-  readonly columns: readonly Column<Item>[];
-  readonly items: readonly Item[];
-  readonly sorts?: Readonly<Record<string, SortLink>>;
-  readonly label: string;
-  readonly around: Surroundings;
-}
-
-export function Rows<Item>({ columns, items, sorts = {}, label, around }: RowsProps<Item>) {
-  return (
-    <div class="scroll" tabindex="0" role="region" aria-label={label}>
-      <table>
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <Head {...column} link={sorts[column.sort ?? '']} />
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((item) => (
-            <tr>{columns.map(({ cell }) => cell(item, around))}</tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-type HeadProps = Pick<Column<never>, 'label' | 'look'> & { readonly link: SortLink | undefined };
-
-function Head({ label, look, link }: HeadProps) {
-  return (
-    <th
-      scope="col"
-      class={look === 'number' ? 'number' : undefined}
-      aria-sort={link?.sorted ?? undefined}
-    >
-      {link === undefined ? (
-        <span class={look === 'hidden' ? 'visually-hidden' : undefined} safe>
-          {label}
-        </span>
-      ) : (
-        <a class="sort" href={link.href} safe>
-          {label}
-        </a>
-      )}
-    </th>
   );
 }
 

@@ -22,14 +22,9 @@ import { door } from '../../http/door.ts';
 import type { RouteRules } from '../../http/route.ts';
 import type { Administrator } from '../../operations/administration.ts';
 import type { Format } from '../../tables/read/format.ts';
+import { PostButton, PostForm } from '../parts/forms.tsx';
 import { Notice, Problem } from '../parts/messages.tsx';
-import {
-  ADMINISTRATION,
-  type Crumb,
-  CsrfField,
-  type FrameView,
-  type Page,
-} from '../views/frame.tsx';
+import { ADMINISTRATION, type Crumb, type FrameView, type Page } from '../views/frame.tsx';
 import { ADMIN_PAGES, ADMIN_SECTIONS } from './sections.ts';
 
 interface AdminState {
@@ -320,12 +315,12 @@ export const confirmPage: Page<ConfirmView> = {
   styles: ['admin.css'],
   trail: () => [ADMINISTRATION],
   content: (view, frame) => (
-    <form class="confirm" method="post" action={view.address}>
-      <CsrfField frame={frame} />
-      {view.fields.map(([name, value]) => (
-        <input type="hidden" {...{ name, value }} />
-      ))}
-      <input type="hidden" name="confirmed" value="yes" />
+    <PostForm
+      class="confirm"
+      frame={frame}
+      to={view.address}
+      fields={[...view.fields, ['confirmed', 'yes']]}
+    >
       {view.effects.length > 0 && (
         <ul>
           {view.effects.map((effect) => (
@@ -341,7 +336,7 @@ export const confirmPage: Page<ConfirmView> = {
           Cancel
         </a>
       </p>
-    </form>
+    </PostForm>
   ),
 };
 
@@ -356,14 +351,12 @@ export function AdminForm(props: PropsWithChildren<FormProps>) {
   const { state, frame, action, button, class: look = 'filter query', children } = props;
   if (!state.mayChange) return '';
   return (
-    <form class={look} method="post" action={state.address}>
-      <CsrfField frame={frame} />
-      <input type="hidden" name="action" value={action} />
+    <PostForm class={look} frame={frame} to={state.address} does={action}>
       {children}
       <button type="submit" safe>
         {button}
       </button>
-    </form>
+    </PostForm>
   );
 }
 
@@ -397,20 +390,16 @@ export function Act(props: Surroundings & ActProps) {
   const { state, frame, action, label, about, fields = {}, asks = true } = props;
   if (!state.mayChange) return '';
   return (
-    <form class="act" method="post" action={state.address} data-asks={asks ? '' : undefined}>
-      <CsrfField frame={frame} />
-      <input type="hidden" name="action" value={action} />
-      {Object.entries(fields).map(([name, value]) => (
-        <input type="hidden" name={name} value={String(value)} />
-      ))}
-      <button
-        class={asks ? 'quiet small danger' : 'quiet small'}
-        type="submit"
-        aria-label={`${label} ${about}`}
-        safe
-      >
-        {label}
-      </button>
-    </form>
+    <PostButton
+      class="act"
+      frame={frame}
+      to={state.address}
+      does={action}
+      fields={Object.entries(fields)}
+      data-asks={asks ? '' : undefined}
+      label={label}
+      name={`${label} ${about}`}
+      look={asks ? 'quiet small danger' : 'quiet small'}
+    />
   );
 }

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { timeOf } from '../../language/expressions/time.ts';
-import { UtcTime } from './utc-time.tsx';
+import { UtcTime } from './values.tsx';
 
 export interface EventQueryView {
   readonly q: string;

@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import { breakableParts } from '../../base/text/breakable-text.ts';
 import { CopyLine } from './copy-line.tsx';
-import { UtcTime } from './utc-time.tsx';
+import { UtcTime } from './values.tsx';
 
 export interface EventField {
   readonly name: string;

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import type { ApiListing, OperationGroup, OperationLink } from '../../api/openapi/api-pages.ts';
-import { NameFilter } from '../parts/name-filter.tsx';
+import { NameFilter } from '../parts/forms.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
 import { operationAddress } from './operation.tsx';
 import type { Page } from './frame.tsx';

@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { OutlineEntry, RenderedDocument } from '../../docroot/kind.ts';
 import { Article } from '../parts/article.tsx';
-import { UtcTime } from '../parts/utc-time.tsx';
+import { UtcTime } from '../parts/values.tsx';
 import { trailTo } from '../../http/hooks/trail.ts';
 import type { Page } from './frame.tsx';
 

@@ -5,7 +5,7 @@
  */
 import type { Format } from '../../tables/read/format.ts';
 import { assetNamed } from '../assets.ts';
-import { Count } from '../parts/count.tsx';
+import { Count } from '../parts/values.tsx';
 import { EventQueryProblem, type QueryProblem } from '../parts/event-query-problem.tsx';
 import { EventQuery, type EventQueryView } from '../parts/event-query.tsx';
 import { EventResults, type EventResultsView } from '../parts/event-results.tsx';

@@ -4,11 +4,11 @@
  */
 import type { Format } from '../../tables/read/format.ts';
 import { trailTo } from '../../http/hooks/trail.ts';
-import { Size } from '../parts/size.tsx';
+import { Size } from '../parts/values.tsx';
 import type { Page } from './frame.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
 import { ExportMenu } from '../parts/export-menu.tsx';
-import { NameFilter } from '../parts/name-filter.tsx';
+import { NameFilter } from '../parts/forms.tsx';
 
 export interface GalleryEntry {
   readonly name: string;

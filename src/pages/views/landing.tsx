@@ -4,10 +4,10 @@
  */
 import type { ResourceTree, TreeEntry, TreeFolder, TreeLevel } from '../resource-tree.ts';
 import { folderAddress, trailTo } from '../../http/hooks/trail.ts';
-import { NameFilter } from '../parts/name-filter.tsx';
+import { NameFilter } from '../parts/forms.tsx';
 import type { FrameView, Page } from './frame.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
-import { Size } from '../parts/size.tsx';
+import { Size } from '../parts/values.tsx';
 import { CsrfField } from './frame.tsx';
 
 interface LandingView {

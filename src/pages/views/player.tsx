@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { trailTo } from '../../http/hooks/trail.ts';
-import { Size } from '../parts/size.tsx';
+import { Size } from '../parts/values.tsx';
 import type { Page } from './frame.tsx';
 
 interface PlayerView {

@@ -8,10 +8,11 @@ import type { ApiKeyView, NewApiKeyView } from '../../operations/api-keys.ts';
 import type { SessionView } from '../../operations/accounts.ts';
 import { browserName } from '../browser-name.ts';
 import type { FrameView, Page } from './frame.tsx';
-import { CsrfField } from './frame.tsx';
 import { Notice, Problem } from '../parts/messages.tsx';
-import { UtcTime } from '../parts/utc-time.tsx';
-import { CreatedKey } from '../parts/created-key.tsx';
+import { UtcTime } from '../parts/values.tsx';
+import { browser, cell, text } from '../parts/cells.tsx';
+import { CreatedKey, PostButton, PostForm } from '../parts/forms.tsx';
+import { type Column, Rows } from '../parts/table.tsx';
 
 interface ProfileView {
   readonly username: string;
@@ -56,6 +57,47 @@ export const profilePage: Page<ProfileView> = {
   ),
 };
 
+interface Around {
+  readonly frame: FrameView;
+  readonly isReadOnly: boolean;
+}
+
+function endForm(frame: FrameView, does: string, id: number, label: string, about: string) {
+  const button = { label, name: `${label} ${about}`, look: 'quiet small danger' };
+  return <PostButton {...{ frame, does }} to="/profile" fields={[['id', id]]} {...button} />;
+}
+
+const keyColumns: readonly Column<ApiKeyView, Around>[] = [
+  text('For', ({ id, description }) => description ?? `key ${id}`),
+  text('Rights', ({ scopes }) => scopes?.join(', ') ?? 'all of yours'),
+  cell('Made', (key) => <UtcTime at={key.created_at} />),
+  cell('Last used', (key) => <UtcTime at={key.last_used_at} />),
+  cell('Expires', (key) => <UtcTime at={key.expires_at} />),
+  {
+    ...cell('Revoke', ({ id, description, is_active: isActive }, { frame, isReadOnly }) => {
+      if (!isActive) return 'revoked';
+      if (isReadOnly) return '';
+      return endForm(frame, 'revoke-key', id, 'Revoke', description ?? `key ${id}`);
+    }),
+    look: 'hidden',
+  },
+];
+
+const sessionColumns: readonly Column<SessionView, Around>[] = [
+  browser('user_agent'),
+  text('Address', 'ip_address'),
+  cell('Signed in', (session) => <UtcTime at={session.created_at} />),
+  cell('Last seen', (session) => <UtcTime at={session.last_active_at} />),
+  {
+    ...cell('End', ({ id, current, user_agent: agent }, { frame, isReadOnly }) => {
+      if (current) return 'this one';
+      if (isReadOnly) return '';
+      return endForm(frame, 'end-session', id, 'End', `session of ${browserName(agent)}`);
+    }),
+    look: 'hidden',
+  },
+];
+
 function Keys({ view, frame }: { view: ProfileView; frame: FrameView }) {
   return (
     <section>
@@ -63,27 +105,13 @@ function Keys({ view, frame }: { view: ProfileView; frame: FrameView }) {
       {view.keys.length === 0 ? (
         <p class="empty">A program uses an API key to act as you, with all your rights or fewer.</p>
       ) : (
-        <div class="scroll" tabindex="0" role="region" aria-labelledby="keys">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">For</th>
-                <th scope="col">Rights</th>
-                <th scope="col">Made</th>
-                <th scope="col">Last used</th>
-                <th scope="col">Expires</th>
-                <th scope="col">
-                  <span class="visually-hidden">Revoke</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {view.keys.map((key) => (
-                <Key entry={key} isReadOnly={view.isReadOnly} frame={frame} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Rows
+          label="API keys"
+          columns={keyColumns}
+          items={view.keys}
+          lookOf={({ is_active: isActive }) => (isActive ? undefined : 'over')}
+          around={{ frame, isReadOnly: view.isReadOnly }}
+        />
       )}
       {!view.isReadOnly && <NewKey frame={frame} />}
     </section>
@@ -92,9 +120,7 @@ function Keys({ view, frame }: { view: ProfileView; frame: FrameView }) {
 
 function NewKey({ frame }: { frame: FrameView }) {
   return (
-    <form class="panel new-key" method="post" action="/profile">
-      <CsrfField frame={frame} />
-      <input type="hidden" name="action" value="create-key" />
+    <PostForm class="panel new-key" frame={frame} to="/profile" does="create-key">
       <label>
         What it is for
         <input name="description" maxlength={MAX_DESCRIPTION_CHARACTERS} autocomplete="off" />
@@ -116,41 +142,7 @@ function NewKey({ frame }: { frame: FrameView }) {
       <p class="actions">
         <button type="submit">Make a key</button>
       </p>
-    </form>
-  );
-}
-
-interface KeyProps {
-  readonly entry: ApiKeyView;
-  readonly isReadOnly: boolean;
-  readonly frame: FrameView;
-}
-
-function Key({ entry, isReadOnly, frame }: KeyProps) {
-  const name = entry.description ?? `key ${entry.id}`;
-  return (
-    <tr class={entry.is_active ? undefined : 'over'}>
-      <td safe>{name}</td>
-      <td safe>{entry.scopes?.join(', ') ?? 'all of yours'}</td>
-      <td>
-        <UtcTime at={entry.created_at} />
-      </td>
-      <td>
-        <UtcTime at={entry.last_used_at} />
-      </td>
-      <td>
-        <UtcTime at={entry.expires_at} />
-      </td>
-      <td>
-        {!entry.is_active ? (
-          'revoked'
-        ) : isReadOnly ? (
-          ''
-        ) : (
-          <Act frame={frame} action="revoke-key" id={entry.id} label="Revoke" about={name} />
-        )}
-      </td>
-    </tr>
+    </PostForm>
   );
 }
 
@@ -164,13 +156,13 @@ function Token({ view, frame }: { view: ProfileView; frame: FrameView }) {
         {view.hasToken ? '' : ' None has been asked for.'}
       </p>
       {view.hasToken && !view.isReadOnly && (
-        <form method="post" action="/profile">
-          <CsrfField frame={frame} />
-          <input type="hidden" name="action" value="revoke-token" />
-          <button class="quiet small danger" type="submit">
-            Revoke the token
-          </button>
-        </form>
+        <PostButton
+          frame={frame}
+          to="/profile"
+          does="revoke-token"
+          label="Revoke the token"
+          look="quiet small danger"
+        />
       )}
     </section>
   );
@@ -180,52 +172,12 @@ function Sessions({ view, frame }: { view: ProfileView; frame: FrameView }) {
   return (
     <section>
       <h2 id="sessions">Where you are signed in</h2>
-      <div class="scroll" tabindex="0" role="region" aria-labelledby="sessions">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Browser</th>
-              <th scope="col">Address</th>
-              <th scope="col">Signed in</th>
-              <th scope="col">Last seen</th>
-              <th scope="col">
-                <span class="visually-hidden">End</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {view.sessions.map((session) => (
-              <tr>
-                <td title={session.user_agent ?? ''} safe>
-                  {browserName(session.user_agent)}
-                </td>
-                <td safe>{session.ip_address ?? ''}</td>
-                <td>
-                  <UtcTime at={session.created_at} />
-                </td>
-                <td>
-                  <UtcTime at={session.last_active_at} />
-                </td>
-                <td>
-                  {session.current ? (
-                    'this one'
-                  ) : view.isReadOnly ? (
-                    ''
-                  ) : (
-                    <Act
-                      frame={frame}
-                      action="end-session"
-                      id={session.id}
-                      label="End"
-                      about={`session of ${browserName(session.user_agent)}`}
-                    />
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Rows
+        label="Where you are signed in"
+        columns={sessionColumns}
+        items={view.sessions}
+        around={{ frame, isReadOnly: view.isReadOnly }}
+      />
     </section>
   );
 }
@@ -243,9 +195,7 @@ function Password({ view, frame }: { view: ProfileView; frame: FrameView }) {
   return (
     <section>
       <h2>Change your password</h2>
-      <form class="stack narrow" method="post" action="/profile">
-        <CsrfField frame={frame} />
-        <input type="hidden" name="action" value="change-password" />
+      <PostForm class="stack narrow" frame={frame} to="/profile" does="change-password">
         {/* Tells a password manager whose password it is. */}
         <input hidden name="username" autocomplete="username" value={username} readonly />
         <label>
@@ -258,29 +208,7 @@ function Password({ view, frame }: { view: ProfileView; frame: FrameView }) {
           <small>All your sessions end, this one too. API keys stay.</small>
         </label>
         <button type="submit">Change it</button>
-      </form>
+      </PostForm>
     </section>
-  );
-}
-
-interface ActProps {
-  readonly frame: FrameView;
-  readonly action: string;
-  readonly id: number;
-  readonly label: string;
-  /** The object acted on, for screen readers. */
-  readonly about: string;
-}
-
-function Act({ frame, action, id, label, about }: ActProps) {
-  return (
-    <form method="post" action="/profile">
-      <CsrfField frame={frame} />
-      <input type="hidden" name="action" value={action} />
-      <input type="hidden" name="id" value={String(id)} />
-      <button class="quiet small danger" type="submit" aria-label={`${label} ${about}`} safe>
-        {label}
-      </button>
-    </form>
   );
 }

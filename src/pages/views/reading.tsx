@@ -4,7 +4,7 @@
  */
 import type { ReadingProgress } from '../../tables/copy/reading-progress.ts';
 import { folderAddress, trailTo } from '../../http/hooks/trail.ts';
-import { Size } from '../parts/size.tsx';
+import { Size } from '../parts/values.tsx';
 import type { Page } from './frame.tsx';
 
 interface ReadingView {

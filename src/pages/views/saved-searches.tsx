@@ -5,7 +5,7 @@ import { CsrfField } from './frame.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
 import { ExportMenu } from '../parts/export-menu.tsx';
 import { Notice, Problem } from '../parts/messages.tsx';
-import { UtcTime } from '../parts/utc-time.tsx';
+import { UtcTime } from '../parts/values.tsx';
 
 interface SavedSearchEntry {
   readonly id: number;

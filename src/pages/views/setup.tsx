@@ -7,7 +7,7 @@ import { MAX_PASSWORD_LENGTH } from '../../accounts/identity/passwords.ts';
 import { CsrfField } from './frame.tsx';
 import type { Page } from './frame.tsx';
 import { Problem } from '../parts/messages.tsx';
-import { PASSWORD_RULE } from '../parts/password-rule.ts';
+import { PASSWORD_RULE } from '../parts/forms.tsx';
 
 export interface SetupView {
   /** The token of the address; `''`: the person types it. */

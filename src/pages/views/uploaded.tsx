@@ -3,7 +3,7 @@
  * For browsers without script.
  */
 import type { UploadResult } from '../../operations/uploads.ts';
-import { Size } from '../parts/size.tsx';
+import { Size } from '../parts/values.tsx';
 import type { Page } from './frame.tsx';
 
 interface UploadedView extends UploadResult {

@@ -8,7 +8,8 @@ import {
   revokeAnyApiKey,
 } from '../../../operations/api-keys.ts';
 import { findUserByName } from '../../../operations/users.ts';
-import { CreatedKey } from '../../parts/created-key.tsx';
+import { CreatedKey } from '../../parts/forms.tsx';
+import { text } from '../../parts/cells.tsx';
 import {
   act,
   acts,
@@ -18,7 +19,6 @@ import {
   keyName,
   moment,
   PurposeBox,
-  text,
   user,
 } from '../cells.tsx';
 import { List, type Listing, mapItems, readOwnedListing, type Table } from '../list.tsx';

@@ -3,23 +3,12 @@ import { AppError } from '../../../base/errors.ts';
 import type { RejectView, SenderCounters, UnknownView } from '../../../events/intake/counters.ts';
 import { type IndexView, listIndexes } from '../../../operations/event-indexes.ts';
 import { describeIngest, listRejects } from '../../../operations/ingest-settings.ts';
-import { Count } from '../../parts/count.tsx';
+import { Count, Fact, Size } from '../../parts/values.tsx';
 import { Problem } from '../../parts/messages.tsx';
-import { Size } from '../../parts/size.tsx';
-import {
-  acts,
-  audit,
-  auditLink,
-  cell,
-  Fact,
-  Moment,
-  moment,
-  number,
-  size,
-  text,
-  whoMayLink,
-} from '../cells.tsx';
-import { boxHolds, List, type Listing, Rows, sliceListing, type Table } from '../list.tsx';
+import { cell, text } from '../../parts/cells.tsx';
+import { acts, audit, auditLink, Moment, moment, number, size, whoMayLink } from '../cells.tsx';
+import { boxHolds, List, type Listing, sliceListing, type Table } from '../list.tsx';
+import { Rows } from '../../parts/table.tsx';
 import { adminPage } from '../page.tsx';
 
 interface EventsData {
@@ -232,7 +221,7 @@ export const events = adminPage<EventsData>({
       {unknown.length > 0 && (
         <section>
           <h2>Credentials nobody has</h2>
-          <Rows<UnknownView>
+          <Rows<UnknownView, unknown>
             label="Credentials nobody has"
             columns={[
               cell('Begins, as SHA-256', ({ hash }) => <code safe>{hash}</code>),

@@ -9,26 +9,18 @@ import {
   listAllowed,
 } from '../../../operations/explanations.ts';
 import { Problem } from '../../parts/messages.tsx';
+import { cell, text } from '../../parts/cells.tsx';
 import {
   ActionBox,
   audit,
   Box,
-  cell,
   GroupLink,
   ResourceBox,
   resourceText,
-  text,
   UserLink,
 } from '../cells.tsx';
-import {
-  boxHolds,
-  boxValue,
-  List,
-  type Listing,
-  Rows,
-  sliceListing,
-  type Table,
-} from '../list.tsx';
+import { boxHolds, boxValue, List, type Listing, sliceListing, type Table } from '../list.tsx';
+import { Rows } from '../../parts/table.tsx';
 import { adminPage, type Surroundings } from '../page.tsx';
 import { ADMIN_PAGES } from '../sections.ts';
 
@@ -146,7 +138,7 @@ function One({ explanation, around }: { explanation: Explanation; around: Surrou
       {grants.length > 0 && (
         <>
           <h2>Where it comes from</h2>
-          <Rows<GroupGrant>
+          <Rows<GroupGrant, unknown>
             label="Where it comes from"
             columns={[
               cell('Group', (grant) => <GroupLink id={grant.group_id} name={grant.group} />),

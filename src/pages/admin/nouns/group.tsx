@@ -13,17 +13,16 @@ import {
 } from '../../../operations/groups.ts';
 import { ensurePermission, readPermission } from '../../../operations/permissions.ts';
 import { findUserByName, usernames, type UserView } from '../../../operations/users.ts';
+import { cell, text } from '../../parts/cells.tsx';
 import {
   act,
   ActionBox,
   acts,
   auditLink,
-  cell,
   ChooseBox,
   counted,
   ResourceBox,
   resourceText,
-  text,
   UserLink,
   UserMarks,
 } from '../cells.tsx';

@@ -1,7 +1,8 @@
 /** @jsxImportSource @kitajs/html */
 import { type Group, groupList, type GroupSize } from '../../../accounts/rights/groups.ts';
 import { createGroup, listGroups, sizesOf } from '../../../operations/groups.ts';
-import { audit, cell, GroupLink, NameBox, number, PurposeBox, text } from '../cells.tsx';
+import { cell, text } from '../../parts/cells.tsx';
+import { audit, GroupLink, NameBox, number, PurposeBox } from '../cells.tsx';
 import { List, mapItems, readListing, type Table } from '../list.tsx';
 import { adminPage, FoldedForm } from '../page.tsx';
 

@@ -1,7 +1,8 @@
 /** @jsxImportSource @kitajs/html */
 import { lockList } from '../../../docroot/locks.ts';
 import { cleanLocks, listLocks, releaseLock } from '../../../operations/locks.ts';
-import { act, acts, auditLink, moment, text } from '../cells.tsx';
+import { text } from '../../parts/cells.tsx';
+import { act, acts, auditLink, moment } from '../cells.tsx';
 import { List, readListing, type Table } from '../list.tsx';
 import { adminPage } from '../page.tsx';
 

@@ -10,9 +10,7 @@ import { describeDocroot } from '../../../operations/resources.ts';
 import { describeIndex } from '../../../operations/search-index.ts';
 import { listAllSessions } from '../../../operations/sessions.ts';
 import { listUsers } from '../../../operations/users.ts';
-import { Count } from '../../parts/count.tsx';
-import { Size } from '../../parts/size.tsx';
-import { Fact } from '../cells.tsx';
+import { Count, Fact, Size } from '../../parts/values.tsx';
 import { adminPage } from '../page.tsx';
 import { ADMIN_PAGES } from '../sections.ts';
 

@@ -8,18 +8,17 @@ import {
   listPermissions,
   readPermission,
 } from '../../../operations/permissions.ts';
+import { cell, text } from '../../parts/cells.tsx';
 import {
   act,
   ActionBox,
   acts,
   auditLink,
-  cell,
   GroupLinks,
   type GroupName,
   PurposeBox,
   ResourceBox,
   resourceText,
-  text,
   whoMayLink,
 } from '../cells.tsx';
 import { boxValue, List, mapItems, readListing, type Table } from '../list.tsx';

@@ -8,8 +8,9 @@ import {
   stopRebuild,
 } from '../../../operations/search-index.ts';
 import { kindName, TYPE_NAMES } from '../../kind-names.ts';
-import { Count } from '../../parts/count.tsx';
-import { act, acts, audit, auditLink, cell, Moment, text, whoMayLink } from '../cells.tsx';
+import { Count } from '../../parts/values.tsx';
+import { cell, text } from '../../parts/cells.tsx';
+import { act, acts, audit, auditLink, Moment, whoMayLink } from '../cells.tsx';
 import {
   boxHolds,
   boxValue,

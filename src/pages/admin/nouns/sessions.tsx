@@ -1,7 +1,8 @@
 /** @jsxImportSource @kitajs/html */
 import { sessionList } from '../../../accounts/identity/sessions.ts';
 import { endSession, listAllSessions } from '../../../operations/sessions.ts';
-import { act, acts, auditLink, browser, moment, text, user } from '../cells.tsx';
+import { browser, text } from '../../parts/cells.tsx';
+import { act, acts, auditLink, moment, user } from '../cells.tsx';
 import { List, mapItems, readOwnedListing, type Table } from '../list.tsx';
 import { adminPage } from '../page.tsx';
 

@@ -21,13 +21,12 @@ import {
   setUserStatus,
   type UserWithBelongings,
 } from '../../../operations/users.ts';
+import { browser, cell, text } from '../../parts/cells.tsx';
 import {
   act,
   ActionBox,
   acts,
   auditLink,
-  browser,
-  cell,
   ChooseBox,
   counted,
   GroupLink,
@@ -35,7 +34,6 @@ import {
   moment,
   Moment,
   ResourceBox,
-  text,
   UserMarks,
 } from '../cells.tsx';
 import { boxHolds, List, type Listing, sliceListing, type Table } from '../list.tsx';

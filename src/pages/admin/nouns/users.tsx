@@ -1,10 +1,10 @@
 /** @jsxImportSource @kitajs/html */
 import { userList } from '../../../accounts/identity/users.ts';
 import { createUser, groupsOf, listUsers, type UserView } from '../../../operations/users.ts';
-import { PASSWORD_RULE } from '../../parts/password-rule.ts';
+import { PASSWORD_RULE } from '../../parts/forms.tsx';
+import { cell } from '../../parts/cells.tsx';
 import {
   audit,
-  cell,
   GroupLinks,
   type GroupName,
   moment,
