@@ -18,8 +18,7 @@ import { ChunkPages, MAX_PAGE_BYTES, type Page } from './chunk-pages.ts';
 import { encodeLike } from './delta.ts';
 import type { Chunk } from './footer.ts';
 import { dictionaryValues, type PageValues, pageValues } from './page-values.ts';
-import { PlainValues } from './plain-values.ts';
-import { type RawValues, rawValue } from './raw-values.ts';
+import { PlainValues, type RawValues, rawValue } from './raw-values.ts';
 import type { Leaf } from './schema.ts';
 
 /** Changes of a leaf in a row group, by row. */

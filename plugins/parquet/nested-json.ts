@@ -10,8 +10,14 @@ import { damaged } from '../../src/tables/parquet/bytes.ts';
 import { Repetition } from '../../src/tables/parquet/format.ts';
 import type { Cell } from '../../src/tables/types.ts';
 import { longCell } from './cells.ts';
-import type { Entries } from './leaf-reader.ts';
 import type { Leaf, SchemaNode } from './schema.ts';
+
+/** Entries of some rows of a nested leaf; there are cells only for values. */
+export interface Entries {
+  readonly definition: number[];
+  readonly repetition: number[];
+  readonly cells: Cell[];
+}
 
 /** In an old list a group of such a name is itself the item. */
 const ITEM_GROUP = /^array$|_tuple$/;

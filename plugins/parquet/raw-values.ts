@@ -1,7 +1,9 @@
 /** Values of a page in physical form. */
-import { damaged } from '../../src/tables/parquet/bytes.ts';
+import { ByteSink, damaged } from '../../src/tables/parquet/bytes.ts';
+import { packedBits } from '../../src/tables/parquet/column-values.ts';
 import { Physical } from '../../src/tables/parquet/format.ts';
 import type { Cell } from '../../src/tables/types.ts';
+import type { Leaf } from './schema.ts';
 
 /**
  * With a `width`, values are contiguous from the first byte; with width 0 value `i` is from
@@ -99,4 +101,26 @@ export function exactNumber(halves: Int32Array, index: number): number {
 
 function aligned(bytes: Uint8Array, length: number, unit: number): Uint8Array {
   return bytes.byteOffset % unit === 0 ? bytes : new Uint8Array(bytes.subarray(0, length));
+}
+
+/** Collects values in the PLAIN encoding (parquet-format, Encodings.md). */
+export class PlainValues extends ByteSink {
+  readonly #physical: number;
+
+  constructor({ physical }: Leaf) {
+    super(4096);
+    this.#physical = physical;
+  }
+
+  /** The value from `start` to `end` of `bytes`; booleans are one byte. */
+  add(bytes: Uint8Array, start: number, end: number): void {
+    this.ensure(end - start + 4);
+    if (this.#physical === Physical.bytes) this.uint32(end - start);
+    // Most are so short that a call of `set` would take longer.
+    for (let at = start; at < end; at++) this.bytes[this.length++] = bytes[at]!;
+  }
+
+  encoded(): Uint8Array {
+    return this.#physical === Physical.boolean ? packedBits(this.written()) : this.written();
+  }
 }

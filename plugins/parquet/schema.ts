@@ -56,66 +56,47 @@ const MAX_DECIMAL_DIGITS = 200;
 
 /** Throws `unreadable-file` when the elements form no tree or exceed the limits. */
 export function schemaOf(elements: readonly ThriftStruct[]): Schema {
-  const builder = new SchemaBuilder(elements);
-  const fields = builder.run();
-  if (fields.length > MAX_COLUMNS) {
-    throw unreadable(`more than ${MAX_COLUMNS} columns`);
-  }
-  return { fields, leaves: builder.leaves };
-}
-
-class SchemaBuilder {
-  readonly leaves: Leaf[] = [];
-  readonly #elements: readonly ThriftStruct[];
-  #next = 1;
-
-  constructor(elements: readonly ThriftStruct[]) {
-    this.#elements = elements;
-  }
-
-  run(): SchemaNode[] {
-    const root = this.#elements[0];
-    if (!root) throw damaged('no schema');
-    const fields = this.#children(root, [], 0, 0);
-    if (this.#next !== this.#elements.length) throw damaged('schema elements outside the tree');
-    return fields;
-  }
-
-  #children(
+  const leaves: Leaf[] = [];
+  let next = 1;
+  const childrenOf = (
     parent: ThriftStruct,
     path: readonly string[],
     definition: number,
     repetition: number,
-  ): SchemaNode[] {
+  ): SchemaNode[] => {
     const count = parent.int(SchemaField.children) ?? 0;
-    if (count < 0 || count > this.#elements.length - this.#next)
-      throw damaged('a schema without end');
-    return Array.from({ length: count }, () => this.#node(path, definition, repetition));
-  }
-
-  #node(path: readonly string[], definition: number, repetition: number): SchemaNode {
+    if (count < 0 || count > elements.length - next) throw damaged('a schema without end');
+    return Array.from({ length: count }, () => nodeOf(path, definition, repetition));
+  };
+  const nodeOf = (path: readonly string[], definition: number, repetition: number): SchemaNode => {
     if (path.length >= MAX_DEPTH) throw damaged('nested too deep');
-    const element = this.#elements[this.#next++];
+    const element = elements[next++];
     if (!element) throw damaged('a schema without end');
     const name = element.text(SchemaField.name) ?? '';
     const own = element.int(SchemaField.repetition) ?? Repetition.required;
     const maxDefinition = definition + (own === Repetition.required ? 0 : 1);
     const maxRepetition = repetition + (own === Repetition.repeated ? 1 : 0);
-    const firstLeaf = this.leaves.length;
+    const firstLeaf = leaves.length;
     const below = [...path, name];
     const isLeaf = element.int(SchemaField.type) !== null;
     const leaf = isLeaf ? leafOf(element, below, maxDefinition, maxRepetition) : null;
-    if (leaf && this.leaves.push(leaf) > MAX_LEAVES) {
+    if (leaf && leaves.push(leaf) > MAX_LEAVES) {
       throw unreadable(`more than ${MAX_LEAVES} nested columns`);
     }
-    const children = leaf ? [] : this.#children(element, below, maxDefinition, maxRepetition);
-    const leafCount = this.leaves.length - firstLeaf;
+    const children = leaf ? [] : childrenOf(element, below, maxDefinition, maxRepetition);
+    const leafCount = leaves.length - firstLeaf;
     if (leafCount === 0) {
       throw unreadable(`column '${below.join('.')}' is a group without fields`);
     }
     const node = { name, repetition: own, children, maxDefinition, maxRepetition };
     return { ...node, firstLeaf, leafCount, annotation: annotationOf(element, children), leaf };
-  }
+  };
+  const root = elements[0];
+  if (!root) throw damaged('no schema');
+  const fields = childrenOf(root, [], 0, 0);
+  if (next !== elements.length) throw damaged('schema elements outside the tree');
+  if (fields.length > MAX_COLUMNS) throw unreadable(`more than ${MAX_COLUMNS} columns`);
+  return { fields, leaves };
 }
 
 function annotationOf(

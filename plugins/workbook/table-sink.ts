@@ -29,23 +29,17 @@ export class TableSink {
     this.#identity = identity;
   }
 
-  /** Useful cells of the next row; none before the header. */
-  widthAt(sheetRow: number): number {
-    if (sheetRow < this.#identity.headerRow) return 0;
-    return this.#width === null && sheetRow === this.#identity.headerRow
-      ? Number.POSITIVE_INFINITY
-      : (this.#width ?? 0);
-  }
-
   /**
-   * Takes the next row: cells up to `widthAt`, '' where there is none. `offset` is its end in the
-   * file, in any measure that grows with the content.
+   * Takes the next row. `offset` is its end in the file, in any measure that grows with the content;
+   * `cellsUpTo` gives its cells, '' where there is none.
    */
-  row(sheetRow: number, cells: Cell[], offset: number): void {
+  row(sheetRow: number, offset: number, cellsUpTo: (width: number) => Cell[]): void {
     const { headerRow } = this.#identity;
     if (sheetRow < headerRow) return;
-    if (sheetRow === headerRow) return this.#header(cells, offset);
+    if (sheetRow === headerRow) return this.#header(cellsUpTo(Infinity), offset);
     if (this.#width === null) this.#header([], offset);
+    if (this.#width === 0) return;
+    const cells = cellsUpTo(this.#width!);
     const filled = cells.reduce<number>((sum, cell) => (isBlank(cell) ? sum : sum + 1), 0);
     if (filled === 0) return;
     this.#cells += filled;

@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import * as fc from 'fast-check';
 import { encodeLike, readDeltaBinary, readDeltaLength } from '../../plugins/parquet/delta.ts';
-import { PlainValues } from '../../plugins/parquet/plain-values.ts';
-import { rawValue } from '../../plugins/parquet/raw-values.ts';
+import { PlainValues, rawValue } from '../../plugins/parquet/raw-values.ts';
 import type { Leaf } from '../../plugins/parquet/schema.ts';
 import { Encoding, Physical } from '../../src/tables/parquet/format.ts';
 

@@ -281,7 +281,9 @@ test('a sheet of more than 5 million cells is refused', () => {
   );
   const row = Array.from({ length: 1000 }, (_, index) => index);
   const fill = (): void => {
-    for (let number = 1; number <= MAX_CELLS / 1000 + 2; number++) table.row(number, row, number);
+    for (let number = 1; number <= MAX_CELLS / 1000 + 2; number++) {
+      table.row(number, number, () => row);
+    }
   };
   expect(fill).toThrow('it has more than 5000000 cells');
 });

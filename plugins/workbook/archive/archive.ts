@@ -92,14 +92,15 @@ export async function openArchive(source: FileSource, maxBytes: number): Promise
   };
 }
 
+/** Where the directory is, how many records it has, and where its end record begins. */
 interface Directory {
   readonly count: number;
-  readonly offset: number;
   readonly size: number;
-  readonly comment: Uint8Array;
+  readonly offset: number;
+  readonly end: number;
 }
 
-async function findDirectory(source: FileSource): Promise<Directory> {
+async function findDirectory(source: FileSource): Promise<Directory & { comment: Uint8Array }> {
   const from = Math.max(0, source.size - END_BYTES - MAX_COMMENT_BYTES);
   const tail = await readBytes(source, from, source.size - from);
   let at = tail.length - END_BYTES;
@@ -130,7 +131,7 @@ async function findDirectory(source: FileSource): Promise<Directory> {
 async function findLargeDirectory(
   source: FileSource,
   endOffset: number,
-): Promise<{ count: number; size: number; offset: number; end: number } | null> {
+): Promise<Directory | null> {
   const locatorOffset = endOffset - LOCATOR64_BYTES;
   if (locatorOffset < 0) return null;
   const locator = await readBytes(source, locatorOffset, LOCATOR64_BYTES);

@@ -40,8 +40,7 @@ export async function readLegacySheet(
   for (const row of [...rows.keys()].sort((a, b) => a - b)) {
     const cells = rows.get(row)!;
     bytes += cells.size * CELL_BYTES;
-    const width = table.widthAt(row + 1);
-    if (width > 0) table.row(row + 1, inOrder(cells, width), bytes);
+    table.row(row + 1, bytes, (width) => inOrder(cells, width));
   }
   table.end(bytes);
 }

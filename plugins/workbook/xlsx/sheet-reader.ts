@@ -37,9 +37,9 @@ export async function readSheet(
     if (data !== null && !data.isEmpty) {
       window.position = data.to;
       await window.eachRow((row) => {
-        const width = table.widthAt(row.number);
-        if (width === 0) return;
-        table.row(row.number, cellsOf(window.text, row, width, content), window.offsetOf(row.to));
+        table.row(row.number, window.offsetOf(row.to), (width) =>
+          cellsOf(window.text, row, width, content),
+        );
       });
     }
     await window.drain();
