@@ -115,7 +115,11 @@ function invalidAt(bytes: Uint8Array, encoding: Exclude<Encoding, OneByteEncodin
 /** Bytes of complete characters; the rest waits for more input. */
 export function completeLength(bytes: Uint8Array, encoding: Encoding): number {
   if (isOneByte(encoding)) return bytes.length;
-  if (encoding !== 'utf-8') return completeUtf16Length(bytes, encoding);
+  if (encoding !== 'utf-8') {
+    const even = bytes.length - (bytes.length % 2);
+    const lastHigh = bytes[encoding === 'utf-16le' ? even - 1 : even - 2] ?? 0;
+    return (lastHigh & 0xfc) === 0xd8 ? even - 2 : even;
+  }
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back]!;
     if (byte >= 0xc0) {
@@ -125,13 +129,6 @@ export function completeLength(bytes: Uint8Array, encoding: Encoding): number {
     if (byte < 0x80) break;
   }
   return bytes.length;
-}
-
-function completeUtf16Length(bytes: Uint8Array, encoding: 'utf-16le' | 'utf-16be'): number {
-  const even = bytes.length - (bytes.length % 2);
-  if (even === 0) return 0;
-  const lastHigh = bytes[encoding === 'utf-16le' ? even - 1 : even - 2]!;
-  return (lastHigh & 0xfc) === 0xd8 ? even - 2 : even;
 }
 
 export function encodedLength(text: string, encoding: Encoding): number {
@@ -148,16 +145,12 @@ export function encodeText(text: string, encoding: Encoding): Uint8Array {
   return encoding === 'utf-16be' ? bytes.swap16() : bytes;
 }
 
-/** Most texts are ASCII, and this is much faster than finding a bad character. */
-function isPlainAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length && !text.includes('\0');
-}
-
 export function unencodable(text: string, encoding: Encoding): string | null {
-  const isFine = isOneByte(encoding)
-    ? isPlainAscii(text)
-    : text.isWellFormed() && !text.includes('\0');
-  if (isFine) return null;
+  // Most texts are ASCII, and this is much faster than finding a bad character.
+  const isPlain = isOneByte(encoding)
+    ? Buffer.byteLength(text) === text.length
+    : text.isWellFormed();
+  if (isPlain && !text.includes('\0')) return null;
   const match = UNENCODABLE[isOneByte(encoding) ? encoding : 'unicode'].exec(text);
   if (!match) return null;
   return `U+${match[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;

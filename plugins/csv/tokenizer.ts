@@ -96,7 +96,10 @@ export class RowSpans {
   /** Discards what an earlier scan found. */
   scan(text: string, from: number, options: ScanOptions): void {
     const { isFinal, stopAt } = options;
-    this.#reset(from);
+    this.count = this.#cells = 0;
+    this.consumed = from;
+    this.state = 'stop';
+    this.endings.lf = this.endings.crlf = this.endings.cr = 0;
     let at = from;
     while (at < text.length && at < stopAt) {
       const code = text.charCodeAt(at);
@@ -112,14 +115,6 @@ export class RowSpans {
 
   #firstCell(row: number): number {
     return row === 0 ? 0 : this.#rows[row * 3 - 1]!;
-  }
-
-  #reset(from: number): void {
-    this.count = 0;
-    this.#cells = 0;
-    this.consumed = from;
-    this.state = 'stop';
-    this.endings.lf = this.endings.crlf = this.endings.cr = 0;
   }
 
   #fail(state: ScanState, cell: number): void {

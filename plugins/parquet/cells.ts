@@ -46,7 +46,7 @@ export function cellsOf(values: RawValues, leaf: Leaf): CellAt {
   const { type } = leaf;
   switch (type.kind) {
     case 'boolean':
-      return booleans(values);
+      return (index) => values.bytes[index] !== 0;
     case 'integer':
       return integers(values, leaf, type);
     case 'float':
@@ -70,10 +70,6 @@ export function cellsOf(values: RawValues, leaf: Leaf): CellAt {
         ? (index) => intervalText(rawValue(values, index))
         : (index) => opaqueText(rawValue(values, index), leaf);
   }
-}
-
-function booleans({ bytes }: RawValues): CellAt {
-  return (index) => bytes[index] !== 0;
 }
 
 function integers(

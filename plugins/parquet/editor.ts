@@ -81,11 +81,11 @@ class FileEdit {
   async run(): Promise<readonly Piece[]> {
     this.#file.add({ from: 0, to: MAGIC.length });
     const created = this.#changes.creates.map((cells) => this.#values(cells, this.#columns.keys()));
-    const joined = this.#joinLast(created.length);
+    const last = this.#old.groups.at(-1);
+    const joined = last && last.rows > 0 && last.rows + created.length <= GROUP_ROWS;
     let first = 0;
-    for (const [index, group] of this.#old.groups.entries()) {
-      const isLast = index === this.#old.groups.length - 1;
-      await this.#group(group, first, isLast && joined ? created : []);
+    for (const group of this.#old.groups) {
+      await this.#group(group, first, joined && group === last ? created : []);
       first += group.rows;
     }
     if (!joined) this.#addGroups(created);
@@ -94,18 +94,21 @@ class FileEdit {
     return this.#file.pieces;
   }
 
-  /** Whether the last row group takes all new rows. */
-  #joinLast(created: number): boolean {
-    const last = this.#old.groups.at(-1);
-    return last !== undefined && last.rows > 0 && last.rows + created <= GROUP_ROWS;
-  }
-
   async #group(group: RowGroup, first: number, created: readonly NewRow[]): Promise<void> {
-    const updates = this.#updatesOf(first, group.rows);
-    const deletes = placesIn(this.#changes.deletes, first, group.rows);
-    const rows = group.rows - deletes.size + created.length;
+    const isWithin = (row: number): boolean => row >= first && row < first + group.rows;
+    const deleted = [...this.#changes.deletes].filter(isWithin).map((row) => row - first);
+    const updates: ColumnUpdates = new Map();
+    for (const [row, cells] of this.#changes.updates) {
+      if (!isWithin(row)) continue;
+      for (const [position, value] of this.#values(cells, cells.keys())) {
+        const own = updates.get(position);
+        if (own) own.set(row - first, value);
+        else updates.set(position, new Map([[row - first, value]]));
+      }
+    }
+    const rows = group.rows - deleted.length + created.length;
     if (rows === 0) return;
-    const changesOf = this.#changesOf(updates, deletes, created);
+    const changesOf = this.#changesOf(updates, new Set(deleted), created);
     this.#groups.push(await editGroup(this.#source, this.#file, group, rows, changesOf));
   }
 
@@ -119,16 +122,6 @@ class FileEdit {
     }
   }
 
-  /** By column position, by row of the group. */
-  #updatesOf(first: number, rows: number): Map<number, NewRow> {
-    const found = new Map<number, NewRow>();
-    for (const [row, cells] of this.#changes.updates) {
-      if (row < first || row >= first + rows) continue;
-      found.set(row - first, this.#values(cells, cells.keys()));
-    }
-    return found;
-  }
-
   #values(cells: RowCells, positions: Iterable<number>): NewRow {
     const values = new Map<number, Uint8Array | null>();
     for (const position of positions) {
@@ -140,21 +133,14 @@ class FileEdit {
   }
 
   #changesOf(
-    updates: ReadonlyMap<number, NewRow>,
+    updates: ColumnUpdates,
     deletes: ReadonlySet<number>,
     created: readonly NewRow[],
   ): GroupChanges {
     return (leaf) => {
       const position = this.#positions[leaf]!;
-      const own = [...updates].flatMap(([row, values]) => {
-        const value = values.get(position);
-        return value === undefined || deletes.has(row) ? [] : [[row, value] as const];
-      });
-      return {
-        updates: new Map(own),
-        deletes,
-        appended: created.map((values) => values.get(position) ?? null),
-      };
+      const appended = created.map((values) => values.get(position) ?? null);
+      return { updates: updates.get(position) ?? new Map(), deletes, appended };
     };
   }
 
@@ -176,8 +162,5 @@ class FileEdit {
 /** By column position. */
 type NewRow = ReadonlyMap<number, Uint8Array | null>;
 
-function placesIn(rows: ReadonlySet<number>, first: number, count: number): Set<number> {
-  const found = new Set<number>();
-  for (const row of rows) if (row >= first && row < first + count) found.add(row - first);
-  return found;
-}
+/** By column position, by row of the group. */
+type ColumnUpdates = Map<number, Map<number, Uint8Array | null>>;

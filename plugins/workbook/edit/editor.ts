@@ -12,7 +12,7 @@ import { rewrittenArchive } from '../archive/archive-edit.ts';
 import { pack, type PackedPart } from '../archive/part-writer.ts';
 import { type Dialect, RowMap } from '../dialect.ts';
 import { DEFAULT_LIMITS, MAX_ROWS } from '../limits.ts';
-import { openPackage, type WorkbookPackage, worksheetNamed } from '../xlsx/package.ts';
+import { openPackage, worksheetNamed } from '../xlsx/package.ts';
 import { readSharedStrings } from '../xlsx/shared-strings.ts';
 import { readDateKinds } from '../xlsx/styles.ts';
 import {
@@ -20,7 +20,7 @@ import {
   recalculatingWorkbook,
   withoutCalculationChain,
 } from './recalculation.ts';
-import { type RowChange, type SharedText, SheetEdit, type SheetEditResult } from './sheet-edit.ts';
+import { type RowChange, SheetEdit } from './sheet-edit.ts';
 import { extendedTables } from './sheet-tables.ts';
 
 export const LEGACY_IS_READ_ONLY = 'Legacy .xls workbooks are read-only; convert the file to .xlsx';
@@ -43,7 +43,9 @@ export async function editWorkbook(
   const dialect = layout.dialect as unknown as Dialect;
   if (dialect.format === 'xls') throw new AppError('read-only', LEGACY_IS_READ_ONLY);
   const book = await openPackage(source, maxBytes);
-  refuseSigned(book);
+  if (book.archive.entries.some(({ name }) => /^_xmlsignatures\//i.test(name))) {
+    throw unreadable('the workbook is digitally signed; a change would break the signature');
+  }
   const sheet = worksheetNamed(book, dialect.sheet);
   const rows = new TargetRows(dialect, changes);
   const result = await new SheetEdit({
@@ -57,8 +59,7 @@ export async function editWorkbook(
 
   const texts = new Map<ArchiveEntry, string>();
   if (rows.created !== null) {
-    const { created } = rows;
-    const tables = await extendedTables(book.archive, sheet.entry, created);
+    const tables = await extendedTables(book.archive, sheet.entry, rows.created);
     for (const [entry, text] of tables) texts.set(entry, text);
   }
   const hasFormulas =
@@ -73,6 +74,8 @@ export async function editWorkbook(
     replaced.set(entry, await pack(Buffer.from(text, 'latin1'), entry.method));
   }
   const removed = new Set(chain ? [chain.removed] : []);
+  const shared = new Set(result.cells.flatMap((cell) => cell.shared ?? []));
+  const strings = await readSharedStrings(book, shared);
   return {
     pieces: rewrittenArchive(book.archive, { replaced, removed }),
     layout: {
@@ -80,7 +83,11 @@ export async function editWorkbook(
       bodyOffset: layout.bodyOffset,
       segments: segmentsAfter(layout.segments, changes),
     },
-    cells: await resolvedCells(book, result),
+    cells: result.cells.map((cell) => ({
+      position: cell.position,
+      before: cell.shared === undefined ? cell.before : strings[cell.shared],
+      after: cell.after,
+    })),
     delivered: result.delivered,
   };
 }
@@ -103,10 +110,11 @@ class TargetRows {
     const sheetRows = map.sheetRows(positions);
     if (sheetRows.length < positions.length) throw changedFile();
     const deleted = new Set<number>();
+    const blank = new Map(Array.from({ length: width }, (_, column) => [column, null]));
     for (const [index, position] of positions.entries()) {
       const sheetRow = sheetRows[index]!;
       if (deletes.has(position)) deleted.add(sheetRow);
-      const cells = deletes.has(position) ? blankRow(width) : updates.get(position)!;
+      const cells = updates.get(position) ?? blank;
       refuseOutside(cells, width);
       this.changes.set(sheetRow, { origin: { update: position }, cells });
     }
@@ -130,34 +138,6 @@ class TargetRows {
   }
 }
 
-function blankRow(width: number): Map<number, Cell> {
-  return new Map(Array.from({ length: width }, (_, column) => [column, null]));
-}
-
 function refuseOutside(cells: ReadonlyMap<number, Cell>, width: number): void {
   for (const column of cells.keys()) if (column >= width) throw changedFile();
-}
-
-function refuseSigned(book: WorkbookPackage): void {
-  if (book.archive.entries.some(({ name }) => /^_xmlsignatures\//i.test(name))) {
-    throw unreadable('the workbook is digitally signed; a change would break the signature');
-  }
-}
-
-async function resolvedCells(
-  book: WorkbookPackage,
-  { cells }: SheetEditResult,
-): Promise<EditPlan['cells']> {
-  const indexes = new Set<number>();
-  for (const { before } of cells) if (isShared(before)) indexes.add(before.shared);
-  const strings = await readSharedStrings(book, indexes);
-  return cells.map(({ position, before, after }) => ({
-    position,
-    before: isShared(before) ? strings[before.shared] : before,
-    after,
-  }));
-}
-
-function isShared(before: SheetEditResult['cells'][number]['before']): before is SharedText {
-  return typeof before === 'object' && before !== null;
 }

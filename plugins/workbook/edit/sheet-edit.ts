@@ -35,13 +35,11 @@ export interface RowChange {
   readonly cells: ReadonlyMap<number, Cell>;
 }
 
-export interface SharedText {
-  readonly shared: number;
-}
-
 interface ChangedCell {
   readonly position: number;
-  readonly before: Cell | SharedText | undefined;
+  readonly before: Cell | undefined;
+  /** Index of the text before, where it stands in the shared table. */
+  readonly shared?: number;
   readonly after: Cell | undefined;
 }
 
@@ -252,12 +250,16 @@ export class SheetEdit {
     const isNew = 'create' in change.origin && present === 0;
     const style = isNew ? this.#newStyle(column, change, 0) : present;
     const { value, after } = this.#stored(cell, style, column, change);
-    const before = this.#before(span);
+    const { text } = this.#window;
+    const { valueFrom, valueTo } = span;
+    const isShared = span.type === 'shared' && valueFrom !== ABSENT && valueFrom < valueTo;
+    const before = isShared ? undefined : this.#content.value(text, span);
     const hasFormula = span.formulaFrom !== ABSENT;
     if (before === after && style === present && !hasFormula) return [];
     if (hasFormula) this.#formulas.lose(this.#formulaElement(span), { row, column });
     this.#changed.add(span, !isBlank(value));
-    this.#cells.push({ position: column, before, after });
+    const shared = isShared ? { shared: spelledNumber(text, valueFrom, valueTo) } : {};
+    this.#cells.push({ position: column, before, after, ...shared });
     const markup = cellMarkup(this.#prefix, referenceText(span), style, value);
     return [{ from: span.start, to: span.end, markup }];
   }
@@ -276,13 +278,6 @@ export class SheetEdit {
       this.#delivered.push({ origin, position: column, cell: after });
     }
     return { value, after };
-  }
-
-  #before(cell: CellSpan): ChangedCell['before'] {
-    const { text } = this.#window;
-    const { valueFrom: from, valueTo: to } = cell;
-    const isShared = cell.type === 'shared' && from !== ABSENT && from < to;
-    return isShared ? { shared: spelledNumber(text, from, to) } : this.#content.value(text, cell);
   }
 
   /** A remaining formula may have to take over a lost one. */

@@ -35,7 +35,8 @@ function extendedTable(text: string, part: string, rows: CreatedRows): string | 
   const references: { span: Span; range: CellRange }[] = [];
   while (cursor.next()) {
     if (cursor.kind === 'close') continue;
-    if (references.length === 0 && hasTotals(cursor)) return null;
+    const totals = cursor.attribute('totalsRowCount') ?? '0';
+    if (references.length === 0 && totals !== '0') return null;
     if (references.length > 0 && cursor.local !== 'autoFilter') continue;
     const range = parseRange(cursor.attribute('ref') ?? '');
     const span = cursor.attributeSpan('ref');
@@ -56,9 +57,4 @@ function extendedTable(text: string, part: string, rows: CreatedRows): string | 
     result = `${result.slice(0, span.from)}ref="${longer}"${result.slice(span.to)}`;
   }
   return result;
-}
-
-function hasTotals(cursor: XmlCursor): boolean {
-  const rows = cursor.attribute('totalsRowCount');
-  return rows !== undefined && rows !== '0';
 }

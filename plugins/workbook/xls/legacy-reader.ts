@@ -82,8 +82,11 @@ class LegacyCells {
         return this.#set(record, this.#shown(compactNumber(content(record, 10), 6), record));
       case RecordType.numbers:
         return this.#takeNumbers(content(record, 6));
-      case RecordType.sharedLabel:
-        return this.#set(record, this.#sharedString(content(record, 10).readUInt32LE(6)));
+      case RecordType.sharedLabel: {
+        const found = this.#book.strings[content(record, 10).readUInt32LE(6)];
+        if (found === undefined) throw unreadable('a cell names a shared text that does not exist');
+        return this.#set(record, found);
+      }
       case RecordType.label:
       case RecordType.richLabel:
         return this.#set(record, this.#text(record, 6));
@@ -157,12 +160,6 @@ class LegacyCells {
     const length = text.word();
     if (length === 0) return '';
     return this.#book.text(text, length);
-  }
-
-  #sharedString(index: number): string {
-    const found = this.#book.strings[index];
-    if (found === undefined) throw unreadable('a cell names a shared text that does not exist');
-    return found;
   }
 
   #shown(number: number, record: BiffRecord): Cell {
