@@ -21,7 +21,7 @@ import { workerCommand } from './processes/own-command.ts';
 import { SpoolRoom } from './processes/spool.ts';
 import type { Config } from './config/schema.ts';
 import { type Lists, runList } from './tables/read/list-run.ts';
-import { Reading } from './tables/read/reading.ts';
+import { TableReader } from './tables/read/table-reader.ts';
 import { clearLocks } from './docroot/locks.ts';
 import { type Docroot, openDocroot } from './docroot/open-docroot.ts';
 import type { Registry, Resource } from './docroot/registry/registry.ts';
@@ -74,7 +74,7 @@ export interface App extends PublishedFiles {
   readonly localLogin: LocalLogin;
   /** Null while OIDC is off. */
   readonly oidc: Oidc | null;
-  readonly reading: Reading;
+  readonly reading: TableReader;
   readonly eventParts: EventParts;
   readonly retention: Retention;
   readonly lists: Lists;
@@ -195,7 +195,7 @@ export async function openApp(
     documents,
     settled: docroot.settled,
     check: docroot.check,
-    reading: new Reading({
+    reading: new TableReader({
       pool: pools.query,
       timeoutMs: () => live().limits.query_timeout_seconds * 1000,
       log,

@@ -6,7 +6,7 @@ import type { Verb } from '../accounts/rights/principal.ts';
 import { contentDisposition } from '../tables/encode/download-name.ts';
 import { type Format, formatDetails, FORMATS } from '../tables/read/format.ts';
 import { parseListParameters } from '../tables/read/list-parameters.ts';
-import type { RowsPage } from '../tables/copy/table-memory.ts';
+import type { RowsPage } from '../tables/copy/table-cache.ts';
 import type { Area } from '../docroot/registry/names.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import { mayAccess, requireAccess } from '../operations/access.ts';

@@ -9,7 +9,7 @@ import { CLOCK_TICK_MS, type FileStamp, isRacy, sameStamp } from '../base/files/
 import { Lru } from '../base/lru.ts';
 import { TooMuchWork } from '../processes/child-job.ts';
 import { isUtf8Text } from '../base/text/text-bytes.ts';
-import type { CacheEntries, CacheKind } from './cache.ts';
+import type { CacheEntries, CacheKind } from './cache-entries.ts';
 import type { DocumentRoot } from './document-root.ts';
 import type { KindTable } from './registry/kind-table.ts';
 import type { Family, MediaMetadata, PictureSize, RenderedDocument } from './kind.ts';

@@ -19,7 +19,7 @@ import type { Database } from '../store/database.ts';
 import { removeDerived } from '../store/leftovers.ts';
 import { stateFolder } from '../store/state-files.ts';
 import { AwayCopies } from './registry/away-copies.ts';
-import { CacheEntries } from './cache.ts';
+import { CacheEntries } from './cache-entries.ts';
 import { Datasets } from './datasets.ts';
 import { DocumentRoot } from './document-root.ts';
 import { Documents } from './documents.ts';

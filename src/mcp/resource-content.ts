@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import { encodePath } from '../base/paths.ts';
 import { parseListParameters } from '../tables/read/list-parameters.ts';
-import type { RowsPage } from '../tables/copy/table-memory.ts';
+import type { RowsPage } from '../tables/copy/table-cache.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import { type FileContent, readContent } from '../operations/content.ts';
 import { queryRows } from '../operations/datasets.ts';

@@ -1,4 +1,4 @@
-import type { CacheEntries } from '../docroot/cache.ts';
+import type { CacheEntries } from '../docroot/cache-entries.ts';
 import { type Administrator, type AdminServices, listOf } from './administration.ts';
 import { record } from './access.ts';
 

@@ -2,7 +2,7 @@
  * Rows of a dataset as pages show them: texts with all digits of the file's numbers.
  */
 import { JsonNumber, parseJson } from '../base/json/json.ts';
-import type { RowsPage } from '../tables/copy/table-memory.ts';
+import type { RowsPage } from '../tables/copy/table-cache.ts';
 
 export type PageRow = Readonly<Record<string, unknown>>;
 

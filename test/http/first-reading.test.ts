@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ProgressTeller, readingProgress } from '../../src/tables/copy/reading-progress.ts';
+import { ProgressWriter, readProgress } from '../../src/tables/copy/read-progress.ts';
 import { startService } from '../support/service.ts';
 
 test('the page of a large file tells how much of it is read, until its rows are there', async () => {
@@ -33,11 +33,11 @@ test('the page of a large file tells how much of it is read, until its rows are 
 
 test('progress counts what is read in each pass, and ends without a trace', async () => {
   const path = join(process.env['TMPDIR'] ?? '/tmp', `svc-progress-${process.pid}`);
-  const teller = new ProgressTeller(path);
-  expect(readingProgress(path)).toBeNull();
+  const teller = new ProgressWriter(path);
+  expect(readProgress(path)).toBeNull();
   const source = { size: 100, read: () => Promise.resolve(new Uint8Array(60)) };
   await teller.begin(source).read(0, 60);
-  expect(readingProgress(path)).toEqual({ bytes: 60, size: 100, pass: 1 });
+  expect(readProgress(path)).toEqual({ bytes: 60, size: 100, pass: 1 });
   teller.end();
-  expect(readingProgress(path)).toBeNull();
+  expect(readProgress(path)).toBeNull();
 });

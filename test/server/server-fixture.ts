@@ -26,7 +26,7 @@ import { FileLocks } from '../../src/docroot/locks.ts';
 import { Registry } from '../../src/docroot/registry/registry.ts';
 import { Uploads } from '../../src/docroot/uploads/uploads.ts';
 import { runList } from '../../src/tables/read/list-run.ts';
-import { CacheEntries } from '../../src/docroot/cache.ts';
+import { CacheEntries } from '../../src/docroot/cache-entries.ts';
 import { openEvents } from '../../src/events/open-events.ts';
 import { FirstRun } from '../../src/operations/setup.ts';
 import { Rebuilds } from '../../src/fulltext/rebuilds.ts';

@@ -22,7 +22,7 @@ import type { BuildOrder } from '../../tables/copy/copy-lineage.ts';
 import { lineageFor } from '../../tables/copy/copy-lineage.ts';
 import { sealCopy } from '../../tables/copy/copy-seal.ts';
 import { loadTable } from '../../tables/copy/load.ts';
-import { ProgressTeller } from '../../tables/copy/reading-progress.ts';
+import { ProgressWriter } from '../../tables/copy/read-progress.ts';
 import { initialiseMeta, TABLE_FORMAT } from '../../tables/copy/table-meta.ts';
 import { companionFingerprint } from '../../tables/copy/table-target.ts';
 import { type CompanionPaths, readOptions, readSchema } from '../companions.ts';
@@ -85,7 +85,7 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
   const options = await readOptions(root, order.companionRels.options, kind, target.sheet);
   const stampTakenAt = Date.now();
   const { source, held } = await openStill(root, target.rel);
-  const progress = new ProgressTeller(out);
+  const progress = new ProgressWriter(out);
   try {
     const bytes = held ?? source;
     const isRecent = isRacy(source.stamp, stampTakenAt);

@@ -39,10 +39,10 @@ const MAX_WORK_MS = 1_000;
  * with at least one entry.
  */
 export function soundJobs(kinds: readonly Kind[]): ChildJobs {
-  return { sound: async (body) => Response.json(await lookAt(body as SoundOrder, kinds)) };
+  return { sound: async (body) => Response.json(await checkTables(body as SoundOrder, kinds)) };
 }
 
-async function lookAt(order: SoundOrder, kinds: readonly Kind[]): Promise<boolean[]> {
+async function checkTables(order: SoundOrder, kinds: readonly Kind[]): Promise<boolean[]> {
   const root = new DocumentRoot(order.docroot, order.stateDir);
   const endsAt = performance.now() + MAX_WORK_MS;
   const found: boolean[] = [];
@@ -54,13 +54,13 @@ async function lookAt(order: SoundOrder, kinds: readonly Kind[]): Promise<boolea
   return found;
 }
 
-interface Reading {
+interface CheckContext {
   readonly root: DocumentRoot;
   readonly kind: Kind;
   readonly limits: KindLimits;
 }
 
-async function isSound(table: SoundTable, { root, kind, limits }: Reading): Promise<boolean> {
+async function isSound(table: SoundTable, { root, kind, limits }: CheckContext): Promise<boolean> {
   try {
     const schema = await readSchema(root, table.companionRels.schema);
     const companion = await readOptions(root, table.companionRels.options, kind, table.sheet);

@@ -17,7 +17,7 @@ interface AwayMountsOptions {
   readonly log: Log;
 }
 
-interface Memory {
+interface SavedPoints {
   readonly points: readonly (readonly [string, number | null])[];
 }
 
@@ -27,14 +27,14 @@ interface Seen {
 }
 
 /** A file system not mounted for so long is forgotten. */
-const REMEMBERED_MS = 30 * 24 * 3_600_000;
+const FORGOTTEN_AFTER_MS = 30 * 24 * 3_600_000;
 
 /** Paths are absolute, without symlinks. */
 export class AwayMounts {
   readonly #options: AwayMountsOptions;
   readonly #mountList = new MountList();
   /** Since when nothing is mounted at a mount point, epoch ms; null while something is. */
-  readonly #remembered: Map<string, number | null>;
+  readonly #points: Map<string, number | null>;
   #seen: Seen | null = null;
   /** Mount points whose file system changed since the look before the last one. */
   #moved: ReadonlySet<string> = new Set();
@@ -42,7 +42,7 @@ export class AwayMounts {
 
   constructor(options: AwayMountsOptions) {
     this.#options = options;
-    this.#remembered = load(options);
+    this.#points = load(options);
   }
 
   /**
@@ -58,14 +58,14 @@ export class AwayMounts {
     this.#moved = new Set(moved.map(pointOf));
     this.#mounted = new Set(late.inside.map(pointOf));
     this.#seen = late;
-    if (before === null || moved.length > 0) this.#remember();
+    if (before === null || moved.length > 0) this.#save();
     return found;
   }
 
   isAway(path: string): boolean {
     const wanted = asListed(path);
     for (const point of this.#moved) if (isBelow(wanted, point)) return true;
-    for (const point of this.#remembered.keys()) {
+    for (const point of this.#points.keys()) {
       if (!this.#mounted.has(point) && isBelow(wanted, point)) return true;
     }
     return false;
@@ -76,17 +76,17 @@ export class AwayMounts {
     return { changes, inside: mountsInside(this.#mountList.of(folder), folder) };
   }
 
-  #remember(): void {
+  #save(): void {
     const { memory, log, now } = this.#options;
-    for (const point of this.#mounted) this.#remembered.set(point, null);
-    for (const [point, since] of this.#remembered) {
+    for (const point of this.#mounted) this.#points.set(point, null);
+    for (const [point, since] of this.#points) {
       if (this.#mounted.has(point)) continue;
-      if (since === null) this.#remembered.set(point, now());
-      else if (isForgotten(since, now())) this.#remembered.delete(point);
+      if (since === null) this.#points.set(point, now());
+      else if (isForgotten(since, now())) this.#points.delete(point);
     }
-    if (memory === null || this.#remembered.size === 0) return;
+    if (memory === null || this.#points.size === 0) return;
     try {
-      const points = [...this.#remembered];
+      const points = [...this.#points];
       writeFileSync(`${memory}.part`, JSON.stringify({ points }), { mode: 0o600 });
       renameSync(`${memory}.part`, memory);
     } catch (error) {
@@ -98,7 +98,7 @@ export class AwayMounts {
 function load({ memory, now }: AwayMountsOptions): Map<string, number | null> {
   if (memory === null) return new Map();
   try {
-    const { points } = JSON.parse(readFileSync(memory, 'utf8')) as Memory;
+    const { points } = JSON.parse(readFileSync(memory, 'utf8')) as SavedPoints;
     return new Map(points.filter(([, since]) => !isForgotten(since, now())));
   } catch {
     // No memory, or an invalid one: missing files then count as deleted.
@@ -107,7 +107,7 @@ function load({ memory, now }: AwayMountsOptions): Map<string, number | null> {
 }
 
 function isForgotten(awaySince: number | null, now: number): boolean {
-  return awaySince !== null && now - awaySince >= REMEMBERED_MS;
+  return awaySince !== null && now - awaySince >= FORGOTTEN_AFTER_MS;
 }
 
 /** Any of the file systems may have gone and come back. */

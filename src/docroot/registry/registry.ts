@@ -108,7 +108,7 @@ export class Registry {
    */
   async rescan(): Promise<RegistryChange> {
     return this.#update(async () => {
-      const { files, brokenLinks, problems } = await this.#looking(() => this.#scanAll());
+      const { files, brokenLinks, problems } = await this.#withMounts(() => this.#scanAll());
       this.#isFirstScan = false;
       this.#brokenLinks = new Set(brokenLinks);
       const next = new Map(files.map((file) => [file.rel, this.#sameOr(file)]));
@@ -128,7 +128,7 @@ export class Registry {
     return this.#update(async () => {
       const next = new Map(this.#files);
       const problems = new Map(this.#problems.map((problem) => [problem.rel, problem]));
-      if (wanted.size > 0) await this.#looking(() => this.#look(wanted, next, problems));
+      if (wanted.size > 0) await this.#withMounts(() => this.#scanPaths(wanted, next, problems));
       return this.#publish(next, [...problems.values()], [...companions]);
     });
   }
@@ -226,19 +226,19 @@ export class Registry {
   }
 
   async #update(work: () => Promise<RegistryChange>): Promise<RegistryChange> {
-    const heard: Promise<void>[] = [];
+    const pending: Promise<void>[] = [];
     const change = await this.#updates.run(async () => {
       const made = await work();
       // Before the next update may start, so that listeners see changes in order.
       if (isSome(made))
-        for (const listener of this.#listeners) heard.push(this.#tell(listener, made));
+        for (const listener of this.#listeners) pending.push(this.#notify(listener, made));
       return made;
     });
-    await Promise.all(heard);
+    await Promise.all(pending);
     return change;
   }
 
-  async #tell(listener: RegistryListener, change: RegistryChange): Promise<void> {
+  async #notify(listener: RegistryListener, change: RegistryChange): Promise<void> {
     try {
       await listener(change);
     } catch (error) {
@@ -247,7 +247,7 @@ export class Registry {
     }
   }
 
-  #looking<T>(look: () => Promise<T>): Promise<T> {
+  #withMounts<T>(look: () => Promise<T>): Promise<T> {
     return this.#mounts.during(() => this.root.realPath, look);
   }
 
@@ -275,7 +275,7 @@ export class Registry {
     });
   }
 
-  async #look(
+  async #scanPaths(
     rels: Set<string>,
     next: Map<string, FoundFile>,
     problems: Map<string, ScanProblem>,

@@ -66,7 +66,7 @@ class Walk {
     const { root } = this.#options;
     if (rel === '') return await this.#folders(['']);
     if (!isPlainRel(rel) || !root.mayPublish(rel) || !this.#isBelowRealFolders(rel)) return;
-    const stats = this.#lookAtEntry(rel);
+    const stats = this.#lstat(rel);
     if (stats?.isDirectory()) await this.#folders([rel]);
     else if (stats !== undefined) this.#file(rel, stats.isSymbolicLink());
   }
@@ -98,7 +98,7 @@ class Walk {
     }
     if (isSpecial(entry)) return false;
     // Some file systems do not give the type of an entry in a listing.
-    const stats = this.#lookAtEntry(rel);
+    const stats = this.#lstat(rel);
     if (stats?.isDirectory()) return true;
     if (stats !== undefined) this.#file(rel, stats.isSymbolicLink());
     return false;
@@ -107,7 +107,7 @@ class Walk {
   #file(rel: string, isSymlink: boolean): void {
     const kind = this.#options.kindOf(rel);
     if (kind === undefined) return;
-    const stats = this.#look(rel, () => {
+    const stats = this.#stat(rel, () => {
       if (isSymlink && !leadsInside(this.#options.root, rel)) return undefined;
       return statSync(this.#options.root.absolute(rel), { bigint: true, throwIfNoEntry: false });
     });
@@ -143,19 +143,19 @@ class Walk {
 
   #isBelowRealFolders(rel: string): boolean {
     for (let end = rel.indexOf('/'); end !== -1; end = rel.indexOf('/', end + 1)) {
-      if (this.#lookAtEntry(rel.slice(0, end))?.isDirectory() !== true) return false;
+      if (this.#lstat(rel.slice(0, end))?.isDirectory() !== true) return false;
     }
     return true;
   }
 
   /** Does not follow a symlink. */
-  #lookAtEntry(rel: string): BigIntStats | undefined {
-    return this.#look(rel, () =>
+  #lstat(rel: string): BigIntStats | undefined {
+    return this.#stat(rel, () =>
       lstatSync(this.#options.root.absolute(rel), { bigint: true, throwIfNoEntry: false }),
     );
   }
 
-  #look(rel: string, stat: () => BigIntStats | undefined): BigIntStats | undefined {
+  #stat(rel: string, stat: () => BigIntStats | undefined): BigIntStats | undefined {
     try {
       return stat();
     } catch (error) {

@@ -39,7 +39,7 @@ interface Listed {
   readonly isKnown: boolean;
 }
 
-interface Remembered {
+interface SavedNames {
   readonly stamp: FileStamp;
   readonly names: readonly string[] | null;
 }
@@ -47,9 +47,9 @@ interface Remembered {
 export class SheetNames {
   readonly #options: SheetNamesOptions;
   readonly #lists = new Map<string, Listed>();
-  readonly #places = new Semaphore(AT_ONCE);
+  readonly #slots = new Semaphore(AT_ONCE);
   readonly #listings = new Map<string, Promise<void>>();
-  #remembered: Map<string, Remembered> | null = null;
+  #saved: Map<string, SavedNames> | null = null;
   #saving: Timer | null = null;
 
   constructor(options: SheetNamesOptions) {
@@ -69,13 +69,13 @@ export class SheetNames {
   follow(files: ReadonlyMap<string, FoundFile>): void {
     for (const rel of this.#lists.keys()) if (!files.has(rel)) this.#lists.delete(rel);
     for (const file of files.values()) {
-      if (!isLookedInto(file)) continue;
+      if (!needsOpening(file)) continue;
       const known = this.#lists.get(file.rel);
       if (known?.file === file) continue;
-      const remembered = this.#recall(file);
-      const names = (remembered ?? known ?? { names: [] }).names;
-      this.#lists.set(file.rel, { file, names, isKnown: remembered !== null });
-      if (remembered === null) this.#start(file, 0);
+      const saved = this.#savedNamesOf(file);
+      const names = (saved ?? known ?? { names: [] }).names;
+      this.#lists.set(file.rel, { file, names, isKnown: saved !== null });
+      if (saved === null) this.#start(file, 0);
     }
   }
 
@@ -95,7 +95,7 @@ export class SheetNames {
     let names: readonly string[] | null = null;
     let problem: string | null = null;
     try {
-      names = await this.#places.run(() =>
+      names = await this.#slots.run(() =>
         this.#isCurrent(file) ? this.#options.sheetsOf(file) : null,
       );
     } catch (error) {
@@ -126,19 +126,19 @@ export class SheetNames {
     return this.#lists.get(file.rel)?.file === file;
   }
 
-  #recall({ rel, stamp }: FoundFile): Remembered | null {
-    this.#remembered ??= this.#load();
-    const known = this.#remembered.get(rel);
+  #savedNamesOf({ rel, stamp }: FoundFile): SavedNames | null {
+    this.#saved ??= this.#load();
+    const known = this.#saved.get(rel);
     return known !== undefined && sameStamp(known.stamp, stamp) ? known : null;
   }
 
-  #load(): Map<string, Remembered> {
+  #load(): Map<string, SavedNames> {
     const { memory } = this.#options;
     if (memory === null) return new Map();
     try {
       const saved = JSON.parse(readFileSync(memory, 'utf8')) as {
         version: string;
-        files: [string, Remembered][];
+        files: [string, SavedNames][];
       };
       return new Map(saved.version === version ? saved.files : []);
     } catch {
@@ -159,7 +159,7 @@ export class SheetNames {
       // So recent a stamp may hide a later change.
       !isKnown || isRacy(stamp, Date.now()) ? [] : [[rel, { stamp, names }] as const],
     );
-    this.#remembered = new Map(files);
+    this.#saved = new Map(files);
     try {
       writeFileSync(`${path}.part`, JSON.stringify({ version, files }), { mode: 0o600 });
       renameSync(`${path}.part`, path);
@@ -169,6 +169,6 @@ export class SheetNames {
   }
 }
 
-function isLookedInto({ rel, kind }: FoundFile): boolean {
+function needsOpening({ rel, kind }: FoundFile): boolean {
   return kind.dataset?.sheets !== undefined || kind.detection?.needsContent(rel) === true;
 }

@@ -53,7 +53,7 @@ export class DocrootWatch {
   #gatherTimer: Timer | null = null;
   #handing: Promise<void> | null = null;
   /** While not everything can be watched: when everything is looked at next. */
-  #looksAgainAt = 0;
+  #nextWalkAt = 0;
   /** The last `onPaths` failed, so any change may have been missed. */
   #isBehind = false;
   #isClosed = false;
@@ -63,7 +63,7 @@ export class DocrootWatch {
     this.#watched = identityOf(options.root.path);
     this.#mounts = this.#mountList.of(options.root.realPath);
     this.#arm();
-    this.#tellShared();
+    this.#logShared();
     this.#verifyTimer = setInterval(() => this.#verify(), options.verifyMs ?? VERIFY_MS);
     this.#verifyTimer.unref();
   }
@@ -80,18 +80,18 @@ export class DocrootWatch {
   #arm(): void {
     try {
       const { path } = this.#options.root;
-      this.#watcher = watch(path, { recursive: true }, (_event, name) => this.#heard(name));
-      this.#watcher.on('error', (error) => this.#lost(error));
+      this.#watcher = watch(path, { recursive: true }, (_event, name) => this.#onEvent(name));
+      this.#watcher.on('error', (error) => this.#onFailure(error));
     } catch (error) {
-      this.#lost(error);
+      this.#onFailure(error);
     }
   }
 
   /** Falls back to repeated looks at everything: a limit on watches that was hit once is hit again. */
-  #lost(error: unknown): void {
+  #onFailure(error: unknown): void {
     this.#watcher?.close();
     this.#watcher = null;
-    this.#looksAgainAt = 0;
+    this.#nextWalkAt = 0;
     // The system's message is "no space left on device", which misleads people to look at their disks.
     const remedy =
       errnoOf(error) === 'ENOSPC' ? { remedy: 'raise fs.inotify.max_user_watches' } : {};
@@ -101,14 +101,14 @@ export class DocrootWatch {
     );
   }
 
-  #tellShared(): void {
+  #logShared(): void {
     if (!this.#mounts.isShared) return;
     this.#options.log.info(
       'other machines may change the document root, so it is walked again and again',
     );
   }
 
-  #heard(name: string | Buffer | null | undefined): void {
+  #onEvent(name: string | Buffer | null | undefined): void {
     if (this.#isClosed) return;
     const rel = name?.toString() ?? '';
     // Without a name the event is about the root itself.
@@ -126,8 +126,8 @@ export class DocrootWatch {
     const isRemounted = this.#mayBeRemounted(mounts);
     const isSameMounts = mounts.identity === this.#mounts.identity && !isRemounted;
     if (identity === this.#watched && isSameMounts) {
-      const hearsAll = this.#watcher !== null && !mounts.isShared && !this.#isBehind;
-      if (!hearsAll && identity !== null && performance.now() >= this.#looksAgainAt) {
+      const seesAll = this.#watcher !== null && !mounts.isShared && !this.#isBehind;
+      if (!seesAll && identity !== null && performance.now() >= this.#nextWalkAt) {
         this.#isEverything = true;
         this.#gather();
       }
@@ -136,7 +136,7 @@ export class DocrootWatch {
     const wasShared = this.#mounts.isShared;
     this.#watched = identity;
     this.#mounts = mounts;
-    if (!wasShared) this.#tellShared();
+    if (!wasShared) this.#logShared();
     this.#watcher?.close();
     this.#watcher = null;
     if (identity !== null) this.#arm();
@@ -175,7 +175,7 @@ export class DocrootWatch {
       }
       this.#isBehind = true;
     }
-    this.#looksAgainAt = performance.now() + WALK_SHARE * (performance.now() - startedAt);
+    this.#nextWalkAt = performance.now() + WALK_SHARE * (performance.now() - startedAt);
     this.#handing = null;
     if (!this.#isClosed && (this.#isEverything || this.#gathered.size > 0)) this.#gather();
   }

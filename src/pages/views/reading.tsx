@@ -2,7 +2,7 @@
 /**
  * Shown while a large dataset is read for the first time: reloads itself until the rows are there.
  */
-import type { ReadingProgress } from '../../tables/copy/reading-progress.ts';
+import type { ReadProgress } from '../../tables/copy/read-progress.ts';
 import { folderAddress, trailTo } from '../../http/hooks/trail.ts';
 import { Size } from '../parts/values.tsx';
 import type { Page } from './frame.tsx';
@@ -14,7 +14,7 @@ interface ReadingView {
   /** Bytes. */
   readonly size: number;
   /** Null when unknown: the file waits, or has just begun. */
-  readonly progress: ReadingProgress | null;
+  readonly progress: ReadProgress | null;
 }
 
 export const readingPage: Page<ReadingView> = {
@@ -52,7 +52,7 @@ export const readingPage: Page<ReadingView> = {
   ),
 };
 
-function Progress({ progress }: { progress: ReadingProgress | null }) {
+function Progress({ progress }: { progress: ReadProgress | null }) {
   if (progress === null) return <>It has just begun.</>;
   const { bytes, size, pass } = progress;
   const again = pass > 1 ? ', for the second time: a later row changed the type of a column' : '';

@@ -18,20 +18,20 @@ const LOCAL_FILE_SYSTEMS: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630,
 ]);
 
-const looks = new WeakMap<TableTarget['companions'], Companions>();
+const known = new WeakMap<TableTarget['companions'], CompanionStamps>();
 
 /** Changes whenever a companion appears, changes or goes. */
 export function companionFingerprint({ companions }: Pick<TableTarget, 'companions'>): string {
-  let look = looks.get(companions);
-  if (look === undefined) {
-    look = new Companions(companions);
-    looks.set(companions, look);
+  let stamps = known.get(companions);
+  if (stamps === undefined) {
+    stamps = new CompanionStamps(companions);
+    known.set(companions, stamps);
   }
-  return look.fingerprint();
+  return stamps.fingerprint();
 }
 
 /** The companions of a table, looked at again and again. */
-class Companions {
+class CompanionStamps {
   /** All would stand in one folder, which some document roots do not have. */
   readonly #folder: string | null;
   readonly #paths: readonly StampedPath[];
@@ -58,7 +58,7 @@ class Companions {
     const isSameFolder = this.#glance.isUnchanged();
     if (!isSameFolder) this.#isEmpty = null;
     if (this.#isEmpty === true) return this.#fingerprint;
-    const lookedAt = Date.now();
+    const checkedAt = Date.now();
     let isChanged = false;
     for (let at = 0; at < this.#paths.length; at++) {
       const stamp = this.#paths[at]!.stamp();
@@ -66,10 +66,10 @@ class Companions {
       this.#stamps[at] = stamp;
     }
     if (isChanged) this.#fingerprint = fingerprintOf(this.#stamps);
-    const isSettled = isSameFolder && lookedAt - this.#glance.changedMs > RACY_WINDOW_MS + 1000;
+    const isSettled = isSameFolder && checkedAt - this.#glance.changedMs > RACY_WINDOW_MS + 1000;
     if (isSettled && this.#isEmpty === null && this.#stamps.every((stamp) => stamp === null)) {
       this.#isEmpty =
-        tellsOfNewFiles(this.#folder!) &&
+        hasReliableTimes(this.#folder!) &&
         // The target of a link may come without the folder changing.
         this.#paths.every(({ path }) => lstatSync(path, { throwIfNoEntry: false }) === undefined);
     }
@@ -86,7 +86,7 @@ function fingerprintOf(stamps: readonly (FileStamp | null)[]): string {
 }
 
 /** Whether a folder has another time after a file came into it: on local disks, not on everything that looks like one. */
-function tellsOfNewFiles(folder: string): boolean {
+function hasReliableTimes(folder: string): boolean {
   try {
     return LOCAL_FILE_SYSTEMS.has(statfsSync(folder).type);
   } catch {

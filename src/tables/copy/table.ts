@@ -24,7 +24,7 @@ import {
 import type { FileStamp } from '../../base/files/file-stamp.ts';
 import { openReader } from '../read/connection.ts';
 import { createIndexSql } from './table-index.ts';
-import { TableMemory } from './table-memory.ts';
+import { TableCache } from './table-cache.ts';
 import type { Column, StoredValue } from '../types.ts';
 
 /** Rows written per turn of the event loop; about 5 ms. */
@@ -46,7 +46,7 @@ export class Table {
   readonly writableColumns: readonly Column[];
   /** Hold while writing to the copy. */
   readonly exclusive = new Mutex();
-  readonly memory = new TableMemory();
+  readonly cache = new TableCache();
   /** Filters and sorts per column; decides on an index. */
   readonly uses = new Map<string, number>();
   indexes: ReadonlySet<string> = new Set();
@@ -221,7 +221,7 @@ export class Table {
       this.#noteWrite();
     }
     this.#state = state;
-    if (changes > 0) this.memory.forget();
+    if (changes > 0) this.cache.forget();
   }
 
   /** Applies an edit already on disk, in one transaction. Long edits yield to the event loop. Hold `exclusive`. */
@@ -244,7 +244,7 @@ export class Table {
     }
     this.#state = change.state;
     this.#segments = [...change.segments];
-    this.memory.forget();
+    this.cache.forget();
     if (!hasTypesOf(this.columns, change.state.counts)) this.outdated = 'types';
   }
 
@@ -280,7 +280,7 @@ export class Table {
   refreshIndexes(): void {
     this.indexes = readIndexes(this.#reader);
     // Plans made without the new indexes would not use them.
-    this.memory.forget();
+    this.cache.forget();
     this.#noteWrite();
   }
 
@@ -310,7 +310,7 @@ export class Table {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.memory.forget();
+    this.cache.forget();
     this.#reader.close();
     this.#writer?.close();
     this.#writer = null;

@@ -22,8 +22,8 @@ import type { Soon } from '../../base/work/soon.ts';
 import { Turn } from '../../processes/turn.ts';
 import { CopyFolder, tableId } from './copy-folder.ts';
 import { type BuildOrder, type Lineage, lineageOf } from './copy-lineage.ts';
-import { failureOf, isFailureOf, type ReadingFailure, type SeenFile } from './reading-failure.ts';
-import { type ReadingProgress, readingProgress } from './reading-progress.ts';
+import { failureOf, isFailureOf, type ReadFailure, type SeenFile } from './read-failure.ts';
+import { type ReadProgress, readProgress } from './read-progress.ts';
 import { TABLE_FORMAT, type TableState } from './table-meta.ts';
 import { companionFingerprint, type TableTarget } from './table-target.ts';
 import { Table } from './table.ts';
@@ -55,14 +55,14 @@ const MAX_REFRESHES = 5;
 /** After this long without a change, even coarse file systems show a later write in the stamp. */
 const SETTLE_MS = 2_100;
 
-interface Entry {
+interface CopyEntry {
   readonly file: StampedPath;
   table: Table | null;
   /** What was known when it was closed for room. */
   closed: Pick<TableState, 'stamp' | 'rowCount'> | null;
   /** Confirmed by content after its stamp could no longer hide a later write. */
   isConfirmed: boolean;
-  failure: ReadingFailure | null;
+  failure: ReadFailure | null;
   /** Resolves with a copy of the present file; null when there was one already. */
   refreshing: Promise<Table | null> | null;
   /** The turn of `refreshing`. */
@@ -78,7 +78,7 @@ interface Entry {
 
 export class Tables {
   readonly #options: TablesOptions;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, CopyEntry>();
   /** Calls of `current` in progress, by table id: their copies are not closed before use. */
   readonly #asked = new Map<string, number>();
   readonly #folder: CopyFolder;
@@ -114,10 +114,10 @@ export class Tables {
     for (let attempt = 0; attempt < MAX_REFRESHES; attempt++) {
       // Looked up each time: it is dropped when the file goes away, also during a refresh.
       const entry = this.#entry(target);
-      const { stamp, companion, isHeld, isCertain } = this.#look(target, entry);
-      if (isCertain) return this.#touch(target, entry);
-      if (isHeld) {
-        if (await this.#confirm(target, entry)) return this.#touch(target, entry);
+      const { stamp, companion, isSame, isCertain } = this.#compare(target, entry);
+      if (isCertain) return this.#markUsed(target, entry);
+      if (isSame) {
+        if (await this.#confirm(target, entry)) return this.#markUsed(target, entry);
         continue;
       }
       const { failure, refreshing } = entry;
@@ -136,7 +136,7 @@ export class Tables {
         // A refresh begun after this call found a version that existed meanwhile, whatever is there now.
         const isOfCall = attempt > 0 || refreshing === null;
         if (isOfCall && made !== null && made === entry.table && made.outdated === null) {
-          return this.#touch(target, entry);
+          return this.#markUsed(target, entry);
         }
       } catch (error) {
         // A refresh begun before this call may have failed with a version that is gone.
@@ -151,21 +151,23 @@ export class Tables {
   /** As `current`, synchronous when nothing has to be read. */
   currentSoon(target: TableTarget): Soon<Table> {
     const entry = this.#entry(target);
-    return this.#look(target, entry).isCertain ? this.#touch(target, entry) : this.current(target);
+    return this.#compare(target, entry).isCertain
+      ? this.#markUsed(target, entry)
+      : this.current(target);
   }
 
   /** The present file, and whether the open copy is of that version: by stamps, and for certain. */
-  #look(
+  #compare(
     target: TableTarget,
-    entry: Entry,
-  ): { stamp: FileStamp; companion: string; isHeld: boolean; isCertain: boolean } {
+    entry: CopyEntry,
+  ): { stamp: FileStamp; companion: string; isSame: boolean; isCertain: boolean } {
     const stamp = entry.file.stamp();
     if (!stamp) throw new AppError('not-found', 'Not Found');
     const companion = companionFingerprint(target);
-    const isHeld = this.#holds(entry, stamp, companion);
+    const isSame = this.#isCopyOf(entry, stamp, companion);
     const isCertain =
-      isHeld && (entry.isConfirmed || !isRacy(stamp, entry.table!.state.stampTakenAt));
-    return { stamp, companion, isHeld, isCertain };
+      isSame && (entry.isConfirmed || !isRacy(stamp, entry.table!.state.stampTakenAt));
+    return { stamp, companion, isSame, isCertain };
   }
 
   /** Without any check, for figures and tests of freshness. */
@@ -174,9 +176,9 @@ export class Tables {
   }
 
   /** Null when the file is not being read or nothing was reported yet. */
-  progress(target: TableTarget): ReadingProgress | null {
+  progress(target: TableTarget): ReadProgress | null {
     const path = this.#entries.get(tableId(target))?.building ?? null;
-    return path === null ? null : readingProgress(path);
+    return path === null ? null : readProgress(path);
   }
 
   /** For listings: looks at nothing; null when that version was not read yet. */
@@ -193,7 +195,7 @@ export class Tables {
   forget(rel: string | null): void {
     for (const entry of this.#entries.values()) {
       if (!entry.table || (rel !== null && entry.table.head.rel !== rel)) continue;
-      entry.table.memory.forget();
+      entry.table.cache.forget();
       entry.isConfirmed = false;
     }
   }
@@ -319,7 +321,7 @@ export class Tables {
     for (const table of tables) await this.#folder.seal(table);
   }
 
-  #entry(target: TableTarget): Entry {
+  #entry(target: TableTarget): CopyEntry {
     const id = tableId(target);
     let entry = this.#entries.get(id);
     if (!entry) {
@@ -342,11 +344,11 @@ export class Tables {
   }
 
   /** The file and its entry went away since the look-up. */
-  #isDropped(target: TableTarget, entry: Entry): boolean {
+  #isDropped(target: TableTarget, entry: CopyEntry): boolean {
     return this.#entries.get(tableId(target)) !== entry;
   }
 
-  #holds(entry: Entry, stamp: FileStamp, companion: string): boolean {
+  #isCopyOf(entry: CopyEntry, stamp: FileStamp, companion: string): boolean {
     const { table } = entry;
     if (table === null || table.outdated !== null) return false;
     if (!sameStamp(table.state.stamp, stamp) || table.head.companion !== companion) return false;
@@ -357,7 +359,7 @@ export class Tables {
   }
 
   /** Moves the entry to the end; closes the least recently used ones beyond the limit that nobody uses. */
-  #touch(target: TableTarget, entry: Entry): Table {
+  #markUsed(target: TableTarget, entry: CopyEntry): Table {
     if (this.#entries.size > MAX_OPEN_TABLES) {
       const id = tableId(target);
       this.#entries.delete(id);
@@ -369,7 +371,7 @@ export class Tables {
     return table;
   }
 
-  #closeOldest(asked: Entry): void {
+  #closeOldest(asked: CopyEntry): void {
     let open = this.size;
     for (const [id, entry] of this.#entries) {
       if (open <= MAX_OPEN_TABLES) return;
@@ -383,7 +385,7 @@ export class Tables {
     }
   }
 
-  #isInUse(id: string, { table, refreshing }: Entry): boolean {
+  #isInUse(id: string, { table, refreshing }: CopyEntry): boolean {
     return refreshing !== null || this.#asked.has(id) || (table?.exclusive.running ?? 0) > 0;
   }
 
@@ -391,7 +393,7 @@ export class Tables {
    * Compares the content with the copy's hash; true when they match. False: outdated, or an edit came in between and
    * everything must be checked again.
    */
-  async #confirm(target: TableTarget, entry: Entry): Promise<boolean> {
+  async #confirm(target: TableTarget, entry: CopyEntry): Promise<boolean> {
     const table = entry.table!;
     const { stamp, stampTakenAt, hash: known } = table.state;
     const isTickOver = this.#options.now() - stampTakenAt >= CLOCK_TICK_MS;
@@ -411,7 +413,7 @@ export class Tables {
    * Updates the copy to the file. Waits for an edit in progress: between replacing the file and following with the
    * copy, the copy only looks outdated.
    */
-  async #refresh(target: TableTarget, entry: Entry): Promise<Table | null> {
+  async #refresh(target: TableTarget, entry: CopyEntry): Promise<Table | null> {
     const old = await this.#opened(target, entry);
     const run = async (): Promise<Table | null> => {
       if (this.#isDropped(target, entry)) return null;
@@ -419,9 +421,9 @@ export class Tables {
       const stamp = statFile(target.path, target.rel);
       if (!stamp) throw new AppError('not-found', 'Not Found');
       const companion = companionFingerprint(target);
-      if (this.#holds(entry, stamp, companion)) {
+      if (this.#isCopyOf(entry, stamp, companion)) {
         // So that it is not the first to be closed for room.
-        this.#touch(target, entry);
+        this.#markUsed(target, entry);
         this.#settleLater(target, entry);
         return null;
       }
@@ -431,7 +433,7 @@ export class Tables {
   }
 
   /** The existing copy, good or not, reopened if set aside; null: none, or its file went away. */
-  async #opened(target: TableTarget, entry: Entry): Promise<Table | null> {
+  async #opened(target: TableTarget, entry: CopyEntry): Promise<Table | null> {
     if (entry.table) return entry.table;
     entry.reopening ??= this.#reopen(target, entry).finally(() => {
       entry.reopening = null;
@@ -439,7 +441,7 @@ export class Tables {
     return entry.reopening;
   }
 
-  async #reopen(target: TableTarget, entry: Entry): Promise<Table | null> {
+  async #reopen(target: TableTarget, entry: CopyEntry): Promise<Table | null> {
     const table = await this.#folder.reopen(target);
     if (!table) return null;
     if (this.#isClosed || this.#isDropped(target, entry)) {
@@ -455,7 +457,7 @@ export class Tables {
 
   async #renew(
     target: TableTarget,
-    entry: Entry,
+    entry: CopyEntry,
     old: Table | null,
     seen: SeenFile,
   ): Promise<Table | null> {
@@ -478,7 +480,7 @@ export class Tables {
   }
 
   /** An open new copy. Throws what `build` throws, and `unavailable`; then nothing is left of it. */
-  async #build(target: TableTarget, entry: Entry, lineage: Lineage): Promise<Table> {
+  async #build(target: TableTarget, entry: CopyEntry, lineage: Lineage): Promise<Table> {
     const out = this.#folder.newPath(target);
     entry.building = out;
     try {
@@ -512,7 +514,7 @@ export class Tables {
     return true;
   }
 
-  #install(target: TableTarget, entry: Entry, table: Table, old: Table | null): void {
+  #install(target: TableTarget, entry: CopyEntry, table: Table, old: Table | null): void {
     if (this.#isClosed) return;
     if (this.#isDropped(target, entry)) {
       table.close();
@@ -526,12 +528,12 @@ export class Tables {
       old.close();
       this.#folder.remove(old.path);
     }
-    this.#touch(target, entry);
+    this.#markUsed(target, entry);
     this.#settleLater(target, entry);
   }
 
   /** Once the file has been quiet, confirms the content, or learns its hash after our own edits. */
-  #settleLater(target: TableTarget, entry: Entry): void {
+  #settleLater(target: TableTarget, entry: CopyEntry): void {
     if (entry.settle) clearTimeout(entry.settle);
     entry.settle = setTimeout(() => {
       entry.settle = null;
@@ -544,7 +546,7 @@ export class Tables {
     entry.settle.unref();
   }
 
-  async #settle(target: TableTarget, entry: Entry): Promise<void> {
+  async #settle(target: TableTarget, entry: CopyEntry): Promise<void> {
     const { table } = entry;
     if (!table) return;
     const stamp = statFile(target.path, target.rel);

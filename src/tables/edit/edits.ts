@@ -286,22 +286,22 @@ export class Edits {
       });
       const rows = await this.#follow(table, draft, plan, written);
       await this.#followSiblings(siblings, state.stamp, written);
-      if (rows !== null) this.#tell(target, table, rows);
+      if (rows !== null) this.#notify(target, table, rows);
     } finally {
       await source.close();
     }
   }
 
   /** Others may work on the change while its audit entry is written. */
-  #tell(target: TableTarget, table: Table, rows: ChangedRows): void {
+  #notify(target: TableTarget, table: Table, rows: ChangedRows): void {
     const { onFollowed, log } = this.#options;
     if (onFollowed === undefined) return;
-    const told = onFollowed(target, table, rows)
+    const notified = onFollowed(target, table, rows)
       .catch((error: unknown) => log.warning('a change was not followed', { error }))
       .finally(() => {
-        if (this.#followed.get(target.rel) === told) this.#followed.delete(target.rel);
+        if (this.#followed.get(target.rel) === notified) this.#followed.delete(target.rel);
       });
-    this.#followed.set(target.rel, told);
+    this.#followed.set(target.rel, notified);
   }
 
   async #plan(

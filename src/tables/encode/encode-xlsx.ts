@@ -84,7 +84,7 @@ function columnsOf({ columns, rowIdAt }: RowShape): SheetColumn[] {
   }));
   const rowId = { name: '_row_id', index: 0, isBoolean: false, wide: null };
   if (rowIdAt !== null) cells.splice(rowIdAt, 0, rowId);
-  return cells.map((cell, place) => ({ ...cell, letters: columnLetters(place) }));
+  return cells.map((cell, index) => ({ ...cell, letters: columnLetters(index) }));
 }
 
 function* sheet(columns: readonly SheetColumn[], rows: Iterable<Row>): Generator<string> {
@@ -96,8 +96,7 @@ function* sheet(columns: readonly SheetColumn[], rows: Iterable<Row>): Generator
     checkXlsxRows(number);
     number++;
     let text = `<row r="${number}">`;
-    for (let place = 0; place < columns.length; place++)
-      text += cellOf(columns[place]!, row, number);
+    for (const column of columns) text += cellOf(column, row, number);
     yield `${text}</row>`;
   }
   yield '</sheetData></worksheet>';
@@ -110,25 +109,25 @@ function cellOf(
 ): string {
   const value = row[index]!;
   if (value === null || value === '') return '';
-  const place = letters + number;
+  const reference = letters + number;
   if (typeof value === 'string') {
-    return wide ? numberCell(place, wideText(value, wide)) : textCell(place, value);
+    return wide ? numberCell(reference, wideText(value, wide)) : textCell(reference, value);
   }
-  if (isBoolean) return `<c r="${place}" t="b"><v>${Number(value)}</v></c>`;
+  if (isBoolean) return `<c r="${reference}" t="b"><v>${Number(value)}</v></c>`;
   return typeof value === 'number'
-    ? `<c r="${place}"><v>${value}</v></c>`
-    : numberCell(place, String(value));
+    ? `<c r="${reference}"><v>${value}</v></c>`
+    : numberCell(reference, String(value));
 }
 
 /** A number if a double has the same digits, else text. */
-function numberCell(place: string, digits: string): string {
+function numberCell(reference: string, digits: string): string {
   const isExact = String(Number(digits)) === digits;
-  return isExact ? `<c r="${place}"><v>${digits}</v></c>` : textCell(place, digits);
+  return isExact ? `<c r="${reference}"><v>${digits}</v></c>` : textCell(reference, digits);
 }
 
-function textCell(place: string, text: string): string {
+function textCell(reference: string, text: string): string {
   const held = text.length > MAX_CELL_TEXT ? shortened(text) : text;
-  return `<c r="${place}" t="inlineStr"><is><t xml:space="preserve">${sheetText(held)}</t></is></c>`;
+  return `<c r="${reference}" t="inlineStr"><is><t xml:space="preserve">${sheetText(held)}</t></is></c>`;
 }
 
 function shortened(text: string): string {

@@ -95,35 +95,35 @@ export class ChartCollector {
   }
 
   #scatter(): ChartSeries {
-    const places = this.#places();
-    if (places.axis === 'text') {
+    const positions = this.#positions();
+    if (positions.axis === 'text') {
       const note = 'A scatter chart needs numbers or dates on both axes.';
       return this.#answer('number', [], this.#xs.length, note);
     }
-    const step = Math.max(1, Math.ceil(places.xs.length / MAX_SCATTER_POINTS));
+    const step = Math.max(1, Math.ceil(positions.xs.length / MAX_SCATTER_POINTS));
     const points: { x: number; y: number }[] = [];
-    for (let index = 0; index < places.xs.length; index += step) {
-      const x = places.xs[index]!;
+    for (let index = 0; index < positions.xs.length; index += step) {
+      const x = positions.xs[index]!;
       if (!Number.isNaN(x)) points.push({ x, y: this.#ys[index]! });
     }
     const note = step === 1 ? '' : `One row of ${step} is drawn.`;
-    return this.#answer(places.axis, points, places.skipped, note);
+    return this.#answer(positions.axis, points, positions.skipped, note);
   }
 
   #line(): ChartSeries {
-    const places = this.#places();
-    if (places.axis === 'text') return this.#bars(true);
-    const range = rangeOf(places.xs.filter((x) => !Number.isNaN(x)));
-    if (range === null) return this.#answer(places.axis, [], places.skipped, '');
-    const distinct = new Set(places.xs).size;
+    const positions = this.#positions();
+    if (positions.axis === 'text') return this.#bars(true);
+    const range = rangeOf(positions.xs.filter((x) => !Number.isNaN(x)));
+    if (range === null) return this.#answer(positions.axis, [], positions.skipped, '');
+    const distinct = new Set(positions.xs).size;
     const isWhole = distinct <= MAX_LINE_POINTS;
     const width = isWhole
       ? 0
-      : places.axis === 'time'
+      : positions.axis === 'time'
         ? roundDuration((range.max - range.min) / MAX_LINE_POINTS)
         : roundWidth((range.max - range.min) / MAX_LINE_POINTS);
     const groups = new Map<number, Measured>();
-    places.xs.forEach((x, index) => {
+    positions.xs.forEach((x, index) => {
       if (Number.isNaN(x)) return;
       measure(groups, isWhole ? x : Math.floor(x / width) * width, this.#ys[index]);
     });
@@ -131,7 +131,7 @@ export class ChartCollector {
     const note = isWhole
       ? ''
       : `${points.length} points, one for all rows within a step of the axis.`;
-    return this.#answer(places.axis, points, places.skipped, note);
+    return this.#answer(positions.axis, points, positions.skipped, note);
   }
 
   #bars(inOrderOfText = false): ChartSeries {
@@ -139,12 +139,12 @@ export class ChartCollector {
     this.#xs.forEach((x, index) => measure(groups, x, this.#ys[index]));
     const all = this.#measured(groups);
     const limit = inOrderOfText ? MAX_LINE_POINTS : MAX_BARS;
-    const sorted = all.sort(inOrderOfText ? byPlace : (a, b) => b.y - a.y || byPlace(a, b));
+    const sorted = all.sort(inOrderOfText ? byPosition : (a, b) => b.y - a.y || byPosition(a, b));
     const which = inOrderOfText ? 'first' : 'largest';
     const note = sorted.length > limit ? `The ${which} ${limit} of ${sorted.length} values.` : '';
     const shown = sorted.slice(0, limit);
     // Days and years go in order; only names are sorted by bar.
-    if (shown.every(({ x }) => typeof x === 'number' || ISO_START.test(x))) shown.sort(byPlace);
+    if (shown.every(({ x }) => typeof x === 'number' || ISO_START.test(x))) shown.sort(byPosition);
     const points = shown.map(({ x, y }) => ({ x: String(x), y }));
     return this.#answer('text', points, 0, note);
   }
@@ -154,7 +154,7 @@ export class ChartCollector {
   }
 
   /** Numbers as they are; NaN for the others. */
-  #places(): { axis: ChartSeries['axis']; xs: number[]; skipped: number } {
+  #positions(): { axis: ChartSeries['axis']; xs: number[]; skipped: number } {
     const texts = this.#xs.filter((x): x is string => typeof x === 'string');
     if (texts.length === 0) return { axis: 'number', xs: this.#xs as number[], skipped: 0 };
     const isTime = texts.length === this.#xs.length && texts.every((x) => ISO_START.test(x));
@@ -208,7 +208,7 @@ function valueOf({ rows, sum, min, max }: Measured, wanted: ChartMeasure): numbe
   return { count: rows, sum, mean: sum / rows, min, max }[wanted];
 }
 
-function byPlace(a: { x: string | number }, b: { x: string | number }): number {
+function byPosition(a: { x: string | number }, b: { x: string | number }): number {
   if (typeof a.x === 'number' && typeof b.x === 'number') return a.x - b.x;
   return String(a.x) < String(b.x) ? -1 : 1;
 }

@@ -3,9 +3,9 @@
  */
 import { expect, test } from 'bun:test';
 import { planQuery } from '../../src/tables/read/query-plan.ts';
-import { RowMemory } from '../../src/tables/copy/row-memory.ts';
+import { RowJsonCaches } from '../../src/tables/copy/row-json-caches.ts';
 import type { Table } from '../../src/tables/copy/table.ts';
-import { type PreparedRead, TableMemory } from '../../src/tables/copy/table-memory.ts';
+import { type PreparedRead, TableCache } from '../../src/tables/copy/table-cache.ts';
 import { parametersOf, typedCopy } from './typed-copy.ts';
 
 test('tables of a million rows whose lists are empty take no more than all tables may', () => {
@@ -19,16 +19,16 @@ test('tables of a million rows whose lists are empty take no more than all table
     parametersOf({ filter: '{"_row_id":{"$gt":999999999}}', limit: 10 }),
   );
   const read: PreparedRead = { plan, format: 'json', representation: '' };
-  const rows = new RowMemory();
+  const rows = new RowJsonCaches();
   const tables = Array.from({ length: 12 }, () => {
     const { columns, lastRowId } = copy.table;
-    return { columns, state: { lastRowId }, memory: new TableMemory() } as unknown as Table;
+    return { columns, state: { lastRowId }, cache: new TableCache() } as unknown as Table;
   });
   for (const table of tables) {
     for (let page = 0; page < 20; page++) rows.textsFor(table, read);
   }
-  const kept = tables.filter(({ memory }) => memory.rowTexts !== null);
+  const kept = tables.filter(({ cache }) => cache.rowJson !== null);
   expect(kept).toContain(tables.at(-1)!);
-  const bytes = kept.reduce((sum, { memory }) => sum + memory.rowTexts!.bytes, 0);
+  const bytes = kept.reduce((sum, { cache }) => sum + cache.rowJson!.bytes, 0);
   expect(bytes).toBeLessThanOrEqual(32 << 20);
 });

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { encoders, type Row, type RowShape } from '../../src/tables/encode/encode.ts';
-import { RowTexts } from '../../src/tables/copy/row-texts.ts';
+import { RowJson } from '../../src/tables/copy/row-json.ts';
 
 const cells = fc.oneof(
   fc.constantFrom(null, '', 0, -0, 1e21, 0.1, -1.5e-7, 2 ** 53, 12n, '2024-02-29', 'é😀\u2028"\\'),
@@ -46,7 +46,7 @@ describe('kept rows', () => {
     fc.assert(
       fc.property(tables, ({ shape, rows, pages }) => {
         const all = rows.map((row, index): Row => [index + 1, ...row]);
-        const texts = new RowTexts(all.length);
+        const texts = new RowJson(all.length);
         const seen = new Set<number>();
         for (const page of pages) {
           const chosen = page.map((choice) => all[choice % all.length]!);
@@ -64,7 +64,7 @@ describe('kept rows', () => {
   });
 
   test('are kept across chunks, up to the bound, and never in part', () => {
-    const texts = new RowTexts(1_000);
+    const texts = new RowJson(1_000);
     const before = texts.bytes;
     // Some take a chunk to three quarters, so that the next begins another one.
     const rows = Array.from({ length: 200 }, (_, index): Row => [index + 1, 'x'.repeat(190_000)]);
@@ -84,7 +84,7 @@ describe('kept rows', () => {
   });
 
   test('never are the largest', () => {
-    const texts = new RowTexts(2);
+    const texts = new RowJson(2);
     const rows: Row[] = [
       [1, 'x'.repeat(300_000)],
       [2, 'x'],
@@ -98,7 +98,7 @@ describe('kept rows', () => {
   });
 
   test('are worth it when every fourth list is made of them', () => {
-    const texts = new RowTexts(10);
+    const texts = new RowJson(10);
     for (let id = 1; id <= 4; id++) texts.learn(SHAPE, [[id, 'x']]);
     expect(texts.isWorthIt).toBe(false);
     texts.list([1, 2]);

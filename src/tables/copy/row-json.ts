@@ -2,7 +2,7 @@
  * Rows of one version of a table as JSON, so that a page is assembled from rows of earlier pages.
  *
  * Reading a row from the copy and writing its JSON takes 3 µs, copying that 0.1; lists of a hot table differ more often
- * than their rows do. Dropped with the version (`TableMemory`).
+ * than their rows do. Dropped with the version (`TableCache`).
  */
 import { type Row, type RowShape, rowsAsJson } from '../encode/encode.ts';
 
@@ -16,9 +16,9 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 
 /** The rows that were in a list, by id. */
-export class RowTexts {
+export class RowJson {
   /** At twice the row id: start of the text and its length; 0 when not kept. */
-  readonly #places: Uint32Array;
+  readonly #offsets: Uint32Array;
   readonly #chunks: Buffer[] = [];
   /** Bytes used of the last chunk. */
   #filled = CHUNK_BYTES;
@@ -29,11 +29,11 @@ export class RowTexts {
 
   /** For ids up to this one. */
   constructor(lastRowId: number) {
-    this.#places = new Uint32Array(2 * (lastRowId + 1));
+    this.#offsets = new Uint32Array(2 * (lastRowId + 1));
   }
 
   get bytes(): number {
-    return this.#places.byteLength + this.#chunks.length * CHUNK_BYTES;
+    return this.#offsets.byteLength + this.#chunks.length * CHUNK_BYTES;
   }
 
   /** No room for more rows. */
@@ -65,16 +65,16 @@ export class RowTexts {
     // Each text begins with a comma; the first one's is replaced by the bracket.
     let length = 1;
     for (const rowId of rowIds) {
-      const own = this.#places[2 * rowId + 1];
+      const own = this.#offsets[2 * rowId + 1];
       if (!own) return null;
       length += own;
     }
     const list = Buffer.allocUnsafeSlow(length);
     let at = 0;
     for (const rowId of rowIds) {
-      const place = this.#places[2 * rowId]!;
+      const place = this.#offsets[2 * rowId]!;
       const start = place % CHUNK_BYTES;
-      const end = start + this.#places[2 * rowId + 1]!;
+      const end = start + this.#offsets[2 * rowId + 1]!;
       at += this.#chunks[(place - start) / CHUNK_BYTES]!.copy(list, at, start, end);
     }
     list[0] = OPEN_LIST;
@@ -83,7 +83,7 @@ export class RowTexts {
   }
 
   #keep(rowId: number, text: Uint8Array): void {
-    const isKept = this.#places[2 * rowId + 1] !== 0;
+    const isKept = this.#offsets[2 * rowId + 1] !== 0;
     if (this.#isFull || isKept || text.length > CHUNK_BYTES) return;
     if (this.#filled + text.length > CHUNK_BYTES) {
       if ((this.#chunks.length + 1) * CHUNK_BYTES > MAX_TEXT_BYTES) {
@@ -95,8 +95,8 @@ export class RowTexts {
     }
     const chunk = this.#chunks.length - 1;
     this.#chunks[chunk]!.set(text, this.#filled);
-    this.#places[2 * rowId] = chunk * CHUNK_BYTES + this.#filled;
-    this.#places[2 * rowId + 1] = text.length;
+    this.#offsets[2 * rowId] = chunk * CHUNK_BYTES + this.#filled;
+    this.#offsets[2 * rowId + 1] = text.length;
     this.#filled += text.length;
   }
 }

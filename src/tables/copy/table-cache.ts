@@ -9,7 +9,7 @@ import type { Format } from '../read/format.ts';
 import type { LookupPattern } from '../read/lookup-plan.ts';
 import type { QueryPlan } from '../read/query-plan.ts';
 import { RangeCounts } from '../read/range-count.ts';
-import type { RowTexts } from './row-texts.ts';
+import type { RowJson } from './row-json.ts';
 
 const MAX_COUNTS = 256;
 const MAX_READS = 128;
@@ -39,7 +39,7 @@ export interface RowsPage {
   readonly isKept?: boolean;
 }
 
-export class TableMemory {
+export class TableCache {
   /** By `QueryPlan.countKey`. */
   readonly counts = new Lru<string, number>(MAX_COUNTS);
   /** For ranges, where one count gives others. */
@@ -49,8 +49,8 @@ export class TableMemory {
   readonly reads = new Lru<string, PreparedRead>(MAX_READS);
   /** At most 2 MiB. */
   readonly pages = new Lru<PreparedRead, RowsPage>(MAX_PAGES);
-  /** Null when rows are not kept (`row-memory.ts`). */
-  rowTexts: RowTexts | null = null;
+  /** Null when rows are not kept (`row-json-caches.ts`). */
+  rowJson: RowJson | null = null;
   /** Pages that kept rows could have served. */
   pagesRead = 0;
 
@@ -75,7 +75,7 @@ export class TableMemory {
     this.lookups.clear();
     this.reads.clear();
     this.pages.clear();
-    this.rowTexts = null;
+    this.rowJson = null;
     this.pagesRead = 0;
   }
 }

@@ -20,7 +20,7 @@ const MAX_ENTRIES = 10_000;
 
 export type CacheKind = keyof typeof LIFETIMES;
 
-interface Entry {
+interface CacheEntry {
   readonly resource: string;
   readonly expiresAt: number;
 }
@@ -30,7 +30,7 @@ export type ForgetListener = (rel: string | null) => void;
 
 export class CacheEntries {
   readonly #clock: Clock;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, CacheEntry>();
   readonly #listeners: ForgetListener[] = [];
 
   constructor(clock: Clock) {

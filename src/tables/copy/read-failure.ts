@@ -11,7 +11,7 @@ export interface SeenFile {
   readonly companion: string;
 }
 
-export interface ReadingFailure extends SeenFile {
+export interface ReadFailure extends SeenFile {
   /** Without the name of the file. */
   readonly reason: string;
   /** `unreadable-file`. */
@@ -19,7 +19,7 @@ export interface ReadingFailure extends SeenFile {
 }
 
 /** Null when the file is not at fault: it may be read again at once. */
-export function failureOf(rel: string, error: unknown, seen: SeenFile): ReadingFailure | null {
+export function failureOf(rel: string, error: unknown, seen: SeenFile): ReadFailure | null {
   if (!(error instanceof AppError) || !isFileAtFault(error)) return null;
   const prefix = `Cannot read '${rel}': `;
   // A refusal to open the file begins with it already.

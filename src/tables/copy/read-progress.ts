@@ -5,7 +5,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { FileSource } from '../../base/files/file-source.ts';
 
-export interface ReadingProgress {
+export interface ReadProgress {
   readonly bytes: number;
   readonly size: number;
   /** 2: a second reading, because a later row changed a column's type. */
@@ -16,12 +16,12 @@ const SUFFIX = '-progress';
 const STEP_MS = 200;
 
 /** Writes the progress of one reading. */
-export class ProgressTeller {
+export class ProgressWriter {
   readonly #path: string;
   #size = 0;
   #bytes = 0;
   #pass = 0;
-  #toldAt = 0;
+  #reportedAt = 0;
 
   /** For the copy at `path`. */
   constructor(path: string) {
@@ -38,7 +38,7 @@ export class ProgressTeller {
       size,
       read: (offset, length) => {
         this.#bytes = Math.min(size, this.#bytes + length);
-        this.#tell();
+        this.#report();
         return source.read(offset, length);
       },
     };
@@ -49,10 +49,10 @@ export class ProgressTeller {
     rmSync(this.#path, { force: true });
   }
 
-  #tell(): void {
+  #report(): void {
     const now = performance.now();
-    if (now - this.#toldAt < STEP_MS) return;
-    this.#toldAt = now;
+    if (now - this.#reportedAt < STEP_MS) return;
+    this.#reportedAt = now;
     try {
       writeFileSync(this.#path, `${this.#bytes} ${this.#size} ${this.#pass}`, { mode: 0o600 });
     } catch {
@@ -62,7 +62,7 @@ export class ProgressTeller {
 }
 
 /** For the copy at `path`; null when nothing was reported yet. */
-export function readingProgress(path: string): ReadingProgress | null {
+export function readProgress(path: string): ReadProgress | null {
   try {
     const match = /^(\d+) (\d+) (\d+)$/.exec(readFileSync(path + SUFFIX, 'utf8'));
     return match && { bytes: Number(match[1]), size: Number(match[2]), pass: Number(match[3]) };

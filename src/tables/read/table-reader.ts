@@ -24,14 +24,14 @@ import {
 import { STRATEGY } from '../limits.ts';
 import { copyBytes, countRows, runIds, runPage } from './query-run.ts';
 import { type QueryTable, tableColumns } from './query-table.ts';
-import { RowMemory } from '../copy/row-memory.ts';
-import type { RowTexts } from '../copy/row-texts.ts';
+import { RowJsonCaches } from '../copy/row-json-caches.ts';
+import type { RowJson } from '../copy/row-json.ts';
 import type { Summary, SummaryAnswer, SummaryOrder, SummaryWish } from './summary-jobs.ts';
 import type { Table } from '../copy/table.ts';
-import type { PreparedRead, RowsPage } from '../copy/table-memory.ts';
+import type { PreparedRead, RowsPage } from '../copy/table-cache.ts';
 
 /** The query workers and their limits. */
-export interface ReadingOptions {
+export interface TableReaderOptions {
   readonly pool: ChildPool;
   /** A query is stopped after this long. */
   readonly timeoutMs: () => number;
@@ -51,22 +51,22 @@ const SUMMARY_BUDGET_MS = 2_500;
 const LONG_STREAM_ROWS = 50_000;
 
 /** Reads pages of tables, here or in a worker. */
-export class Reading {
-  readonly #options: ReadingOptions;
-  readonly #rows = new RowMemory();
+export class TableReader {
+  readonly #options: TableReaderOptions;
+  readonly #rows = new RowJsonCaches();
 
-  constructor(options: ReadingOptions) {
+  constructor(options: TableReaderOptions) {
     this.#options = options;
   }
 
   /** Throws `invalid-query` when the parameters do not fit the table. */
   prepare(table: Table, parameters: ListParameters, format: Format): PreparedRead {
     const text = textOf(parameters, format);
-    const known = table.memory.reads.get(text);
+    const known = table.cache.reads.get(text);
     if (known !== undefined) return known;
     const plan = planFor(table, parameters);
     const prepared = { plan, format, representation: Bun.hash(text).toString(36) };
-    table.memory.reads.set(text, prepared);
+    table.cache.reads.set(text, prepared);
     return prepared;
   }
 
@@ -115,7 +115,7 @@ export class Reading {
 
   /** HEAD needs the body too: its length and compression are headers. */
   #readHere(table: Table, prepared: PreparedRead, known: number | undefined): RowsPage {
-    const kept = table.memory.pages.get(prepared);
+    const kept = table.cache.pages.get(prepared);
     if (kept !== undefined) return kept;
     const { plan, format } = prepared;
     const texts = this.#rows.textsFor(table, prepared);
@@ -123,9 +123,9 @@ export class Reading {
       (texts && pageByIds(table, plan, known, texts)) ??
       this.#pageOfRows(table, prepared, known, texts);
     // Few rows are counted by reading them anyway.
-    if (plan.maxMatches > STRATEGY.fewRows) table.memory.keepCount(plan, read.total);
+    if (plan.maxMatches > STRATEGY.fewRows) table.cache.keepCount(plan, read.total);
     const answer: RowsPage = { ...pageOf(format), ...read, version: table.version() };
-    table.memory.keepPage(prepared, answer);
+    table.cache.keepPage(prepared, answer);
     return answer;
   }
 
@@ -133,7 +133,7 @@ export class Reading {
     table: Table,
     { plan, format }: PreparedRead,
     known: number | undefined,
-    texts: RowTexts | null,
+    texts: RowJson | null,
   ): ReadRows {
     const page = runPage(table.reader, plan, known);
     try {
@@ -178,7 +178,7 @@ export class Reading {
       throw new StaleRead();
     }
     const total = Number(response.headers.get(PAGE_HEADERS.total));
-    if (table.state.sequence === order.sequence) table.memory.keepCount(plan, total);
+    if (table.state.sequence === order.sequence) table.cache.keepCount(plan, total);
     return {
       ...pageOf(format),
       total,
@@ -236,7 +236,7 @@ function pageByIds(
   { reader }: Table,
   plan: QueryPlan,
   known: number | undefined,
-  texts: RowTexts,
+  texts: RowJson,
 ): ReadRows | null {
   const { total, next, rowIds } = runIds(reader, plan, known);
   const body = texts.list(rowIds);
@@ -247,7 +247,7 @@ function pageByIds(
 function planFor(table: Table, parameters: ListParameters): QueryPlan {
   const lookup = lookupOf(parameters.filter);
   if (lookup === null) return planQuery(queryTable(table), parameters);
-  const { lookups } = table.memory;
+  const { lookups } = table.cache;
   const frame = textOf({ ...parameters, filter: lookup.frame }, 'json');
   const known = lookups.get(frame);
   if (known !== undefined) return lookupPlan(known, lookup.number, parameters.filter);
@@ -280,14 +280,14 @@ function textOf(parameters: ListParameters, format: Format): string {
 }
 
 /** Remembered, or derived from a remembered one by a short count. */
-function knownCount({ memory, reader }: Table, plan: QueryPlan): number | undefined {
-  const known = memory.counts.get(plan.countKey);
+function knownCount({ cache, reader }: Table, plan: QueryPlan): number | undefined {
+  const known = cache.counts.get(plan.countKey);
   if (known !== undefined || plan.range === null) return known;
-  const step = memory.ranges.stepTo(plan.range, plan.rowCount);
+  const step = cache.ranges.stepTo(plan.range, plan.rowCount);
   if (step === null || !isCountCheap(step.atMost)) return undefined;
   const between = step.atMost === 0 ? 0 : countRows(reader, step.between);
   const matches = step.known + step.sign * between;
-  memory.keepCount(plan, matches);
+  cache.keepCount(plan, matches);
   return matches;
 }
 
