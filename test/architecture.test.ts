@@ -37,7 +37,7 @@ function offending(isWrong: (one: Import) => boolean): string[] {
 }
 
 describe('who may import whom', () => {
-  // Lowest first: a part may import any part of the rows before its own.
+  // Lowest first: a part may import any part of the rows before its own; within a row nobody sees anybody.
   const rows = [
     ['base'],
     ['config'],
@@ -47,13 +47,16 @@ describe('who may import whom', () => {
     ['backup', 'event-queries.ts'],
     ['app.ts', 'workers.ts'],
     ['operations'],
-    ['http', 'api', 'pages', 'mcp', 'syslog', 'cli'],
+    ['http'],
+    ['api'],
+    ['pages'],
+    ['mcp', 'syslog'],
+    ['routes.ts'],
+    ['serve.ts'],
+    ['cli'],
     ['browser'],
     ['main.ts'],
   ];
-  // Within a row nobody sees anybody, but for the command that starts the server and the parts of that server.
-  const doors = ['http', 'api', 'pages', 'mcp', 'syslog'];
-  const neighbours = ['cli', ...doors].flatMap((from) => doors.map((to) => `${from} → ${to}`));
 
   const partOf = (path: string): string | null => /^src\/([^/]+)/.exec(path)?.[1] ?? null;
   const rowOf = (part: string): number => rows.findIndex((row) => row.includes(part));
@@ -68,7 +71,7 @@ describe('who may import whom', () => {
       const from = partOf(file);
       const to = partOf(target);
       if (from === null || to === null || from === to) return false;
-      return rowOf(to) >= rowOf(from) && !neighbours.includes(`${from} → ${to}`);
+      return rowOf(to) >= rowOf(from);
     });
     expect(wrong).toEqual([]);
   });
@@ -101,7 +104,7 @@ describe('who may import whom', () => {
     const wrong = offending(
       ({ file, target }) =>
         /^(?:elysia|@elysiajs)(?:\/|$)/.test(target) &&
-        !/^src\/(?:http|api|pages|mcp|handlers\/host)\//.test(file),
+        !/^src\/(?:(?:http|api|pages|mcp|handlers\/host)\/|routes\.ts$)/.test(file),
     );
     expect(wrong).toEqual([]);
   });

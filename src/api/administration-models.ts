@@ -11,7 +11,7 @@ import {
   newPassword,
   nullable,
   scopes,
-} from './account-fields.ts';
+} from './account-models.ts';
 
 const id = (what: string) => Type.Integer({ description: `Id of the ${what}` });
 const time = (description: string) => Type.String({ format: 'date-time', description });

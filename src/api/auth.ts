@@ -3,40 +3,18 @@ import {
   changePassword,
   describeCaller,
   listSessions,
-  login,
   logout,
-  parseLogin,
-  requireLocalLogin,
   revokeSession,
 } from '../operations/accounts.ts';
 import { oidcSignOutAddress } from '../operations/oidc-sign-in.ts';
-import { AppError } from '../base/errors.ts';
-import {
-  callerModel,
-  loginModel,
-  messageModel,
-  passwordChangeModel,
-  sessionsModel,
-} from './account-models.ts';
-import type { Context } from '../http/context.ts';
-import { isForm } from '../http/body/form-body.ts';
-import { loginForm } from '../pages/login-form.ts';
-import type { Reply } from '../http/reply/reply.ts';
+import { callerModel, messageModel, passwordChangeModel, sessionsModel } from './account-models.ts';
 import { emptyReply, jsonReply, redirectReply } from '../http/reply/reply.ts';
 import type { Viewer } from '../http/operation-description.ts';
 import { door } from '../http/door.ts';
 import type { RouteRules } from '../http/route.ts';
-import { safeNext } from '../http/hooks/safe-next.ts';
-import { browserOf, endSession, signedIn } from '../http/hooks/sign-in.ts';
+import { endSession } from '../http/hooks/session-cookie.ts';
 
 const checks = {
-  access: 'public',
-  neverRedirects: true,
-  requiresOwnOrigin: true,
-  isExemptFromReadOnly: true,
-} as const satisfies RouteRules;
-
-const checks2 = {
   access: 'user',
   hasJsonErrors: true,
   refusesScopedKeys: true,
@@ -44,39 +22,6 @@ const checks2 = {
 
 export const authRoutes = new Elysia({ name: 'auth', prefix: '/auth' })
   .use(door)
-  .get(
-    '/login',
-    async ({ ask }) => {
-      const isFirstRun = await ask.services.firstRun.isOpen();
-      return loginForm(ask, { next: safeNext(ask.queryValue('next')), isFirstRun });
-    },
-    {
-      checks,
-      describes: {
-        summary: 'Show the sign-in page',
-        tag: 'auth',
-        answers: {
-          200: { description: 'A page for people', mediaType: 'text/html', schema: null },
-        },
-      },
-    },
-  )
-  .post('/login', ({ ask }) => postLogin(ask), {
-    checks,
-    describes: {
-      summary: 'Sign in with a password',
-      tag: 'auth',
-      body: [
-        { schema: loginModel },
-        { mediaType: 'application/x-www-form-urlencoded', schema: loginModel },
-      ],
-      answers: {
-        200: { description: 'Signed in; the session is in a cookie', schema: messageModel },
-        303: { description: 'Signed in, after a form', schema: null },
-      },
-      errors: [401, 403, 429, 503],
-    },
-  })
   .post(
     '/logout',
     async ({ ask }) => {
@@ -112,7 +57,7 @@ export const authRoutes = new Elysia({ name: 'auth', prefix: '/auth' })
     '/sessions',
     async ({ ask: { services, user } }) => jsonReply(await listSessions(services, user)),
     {
-      checks: checks2,
+      checks: checks,
       describes: {
         summary: 'List your sessions',
         tag: 'auth',
@@ -130,7 +75,7 @@ export const authRoutes = new Elysia({ name: 'auth', prefix: '/auth' })
       return emptyReply();
     },
     {
-      checks: checks2,
+      checks: checks,
       describes: {
         summary: 'End one of your sessions',
         tag: 'auth',
@@ -148,7 +93,7 @@ export const authRoutes = new Elysia({ name: 'auth', prefix: '/auth' })
       return jsonReply({ message: 'Password changed. Sign in again.' });
     },
     {
-      checks: checks2,
+      checks: checks,
       describes: {
         summary: 'Change your password and end your sessions',
         tag: 'auth',
@@ -158,28 +103,3 @@ export const authRoutes = new Elysia({ name: 'auth', prefix: '/auth' })
       },
     },
   );
-
-async function postLogin(context: Context): Promise<Reply> {
-  requireLocalLogin(context.services);
-  const isFormBody = isForm(context.body);
-  const body = await context.formOrJson();
-  const next = safeNext(textMember(body, 'next') ?? context.queryValue('next'));
-  try {
-    const started = await login(context.services, browserOf(context), parseLogin(body));
-    return signedIn(context, started, isFormBody ? next : null);
-  } catch (error) {
-    const isShown = error instanceof AppError && SHOWN_IN_FORM.has(error.status);
-    if (!isShown || !context.wantsHtml) throw error;
-    const username = textMember(body, 'username') ?? '';
-    return loginForm(context, { next, username, error });
-  }
-}
-
-/** Failures that the person can correct in the form itself. */
-const SHOWN_IN_FORM: ReadonlySet<number> = new Set([401, 422, 429, 503]);
-
-function textMember(body: unknown, name: string): string | null {
-  if (body === null || typeof body !== 'object' || !Object.hasOwn(body, name)) return null;
-  const value = (body as Record<string, unknown>)[name];
-  return typeof value === 'string' ? value : null;
-}

@@ -1,14 +1,17 @@
-/** Answers without waiting when the state was found sound a moment ago. */
+/**
+ * Whether the server can work: whether the state database can be read and written and is where it was opened, found out at most once a
+ * second, however many ask. The log says when it no longer can, and when it can again.
+ */
+import { pathsOf } from '../docroot/registry/addresses.ts';
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { timestamp } from '../base/clock.ts';
 import type { Context } from '../http/context.ts';
 import { jsonError } from '../http/reply/errors.ts';
-import type { Reply } from '../http/reply/reply.ts';
-import { jsonReply } from '../http/reply/reply.ts';
-import type { AppError } from '../base/errors.ts';
+import { type Reply, jsonReply } from '../http/reply/reply.ts';
+import { AppError } from '../base/errors.ts';
 import { door } from '../http/door.ts';
-import { isStateSound } from './state-soundness.ts';
+import type { ServerServices } from '../http/dependencies.ts';
 
 /** Version of the API, not of the program. */
 export const API_VERSION = '0.3.0';
@@ -53,6 +56,13 @@ export const healthRoute = new Elysia({ name: 'health' }).use(door).get(
   },
 );
 
+/** Addresses the published files answer at. */
+function endpointCount({ registry }: ServerServices): number {
+  return registry
+    .list()
+    .reduce((count, resource) => count + pathsOf(resource, resource.canonical).length, 0);
+}
+
 function health(context: Context, isSound: boolean): Reply {
   const { services, caller } = context;
   const { clock } = services;
@@ -65,8 +75,89 @@ function health(context: Context, isSound: boolean): Reply {
   if (caller === null) return jsonReply(common, { status });
   const known = {
     uptime_seconds: Math.floor((clock.monotonic() - services.startedAt) / 1000),
-    cache_size: services.cacheSize(),
-    endpoint_count: services.endpointCount(),
+    cache_size: services.tables.size,
+    endpoint_count: endpointCount(services),
   };
   return jsonReply({ ...common, ...known }, { status });
+}
+
+/** How long the state counts as sound after it was found so. */
+const CHECK_INTERVAL_MS = 1000;
+/** A state that does not answer in this time is not usable. */
+const CHECK_LIMIT_MS = 2000;
+
+interface StateCheck {
+  checkedAt: number;
+  isSound: boolean;
+  /** What the log was told last, while it is not. */
+  told: string | null;
+  running: Promise<boolean> | null;
+}
+
+const checks = new WeakMap<ServerServices, StateCheck>();
+
+/** What the last check found if it is young enough, else the result of a new one, shared by all who wait for it. */
+export function isStateSound(services: ServerServices): boolean | Promise<boolean> {
+  const check = checkOf(services);
+  const age = services.clock.monotonic() - check.checkedAt;
+  if (check.isSound && age < CHECK_INTERVAL_MS) return true;
+  return (check.running ??= runCheck(services, check));
+}
+
+/** For a look now and then, without being asked: as long as the database is in place that costs next to nothing. */
+export async function lookAtState(services: ServerServices): Promise<void> {
+  const check = checkOf(services);
+  if (check.told !== null || !isInPlace(services))
+    await (check.running ??= runCheck(services, check));
+}
+
+function checkOf(services: ServerServices): StateCheck {
+  let check = checks.get(services);
+  if (check === undefined) {
+    check = { checkedAt: Number.NEGATIVE_INFINITY, isSound: false, told: null, running: null };
+    checks.set(services, check);
+  }
+  return check;
+}
+
+function isInPlace(services: ServerServices): boolean {
+  try {
+    services.requireStateInPlace();
+    return true;
+  } catch {
+    // The check that follows meets it again and tells it.
+    return false;
+  }
+}
+
+async function runCheck(services: ServerServices, check: StateCheck): Promise<boolean> {
+  try {
+    await withLimit(services.checkState());
+    if (check.told !== null) services.log.info('the state database is usable again');
+    check.told = null;
+    check.isSound = true;
+  } catch (error) {
+    tell(services, check, error);
+    check.isSound = false;
+  }
+  check.checkedAt = services.clock.monotonic();
+  check.running = null;
+  return check.isSound;
+}
+
+/** Each reason once. A database that is busy or full may be well again by itself; one that is gone is not. */
+function tell({ log }: ServerServices, check: StateCheck, error: unknown): void {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (check.told === reason) return;
+  check.told = reason;
+  const isGone = error instanceof AppError && error.code === 'state-unusable';
+  log[isGone ? 'error' : 'warning']('state database not usable', { error });
+}
+
+function withLimit(work: Promise<void>): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const refuse = (): void => reject(new Error(`no answer within ${CHECK_LIMIT_MS} ms`));
+  const timer = setTimeout(refuse, CHECK_LIMIT_MS);
+  work.then(resolve, reject).finally(() => clearTimeout(timer));
+  return promise;
 }

@@ -4,6 +4,10 @@ import { AppError } from '../base/errors.ts';
 import { bodyReply } from '../http/reply/reply.ts';
 import type { Viewer } from '../http/operation-description.ts';
 import { door } from '../http/door.ts';
+import type { EventParts } from '../events/open-events.ts';
+import type { Retention } from '../events/retention/retention.ts';
+import type { Searches } from '../language/run/searches.ts';
+import type { Metrics } from '../http/metrics.ts';
 
 export const metricsRoute = new Elysia({ name: 'metrics' }).use(door).get(
   '/metrics',
@@ -28,3 +32,58 @@ export const metricsRoute = new Elysia({ name: 'metrics' }).use(door).get(
     },
   },
 );
+
+interface EventFigures {
+  readonly eventParts: EventParts;
+  readonly retention: Retention;
+  readonly searches: Searches;
+}
+
+export function registerEventMetrics(
+  metrics: Metrics,
+  { eventParts: { events, ingestCounters, tails }, retention, searches }: EventFigures,
+): void {
+  metrics.gauge(
+    'svc_events_total',
+    'Events stored, by the way they came.',
+    () =>
+      ingestCounters.totals.stored.map(({ dialect, value }) => ({ labels: { dialect }, value })),
+    'counter',
+  );
+  metrics.gauge(
+    'svc_events_rejected_total',
+    'Entries that were not stored; a request refused whole counts as one.',
+    () =>
+      ingestCounters.totals.rejected.map(({ dialect, reason, value }) => ({
+        labels: { dialect, reason },
+        value,
+      })),
+    'counter',
+  );
+  metrics.gauge(
+    'svc_event_queue_events',
+    'Events that wait to be written.',
+    () => events.ingest.stats().events,
+  );
+  metrics.summary('svc_event_commit_seconds', 'Time of the commits of events.', () => {
+    const { commitSeconds, commits } = events.ingest.stats();
+    return { sum: commitSeconds, count: commits };
+  });
+  metrics.gauge('svc_event_store_bytes', 'Bytes of the event database in use.', () =>
+    events.sizeIfOpen(),
+  );
+  metrics.gauge(
+    'svc_events_pruned_total',
+    'Events deleted by retention.',
+    () => [...retention.counts].map(([rule, value]) => ({ labels: { rule }, value })),
+    'counter',
+  );
+  metrics.gauge(
+    'svc_searches_total',
+    'Queries run, by what came of them: rows, or the code of an error.',
+    () => [...searches.outcomes].map(([outcome, value]) => ({ labels: { outcome }, value })),
+    'counter',
+  );
+  metrics.summary('svc_search_seconds', 'Time until a query answered.', () => searches.times);
+  metrics.gauge('svc_tail_streams', 'Live tails that are open.', () => tails.count);
+}

@@ -1,12 +1,10 @@
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import type { SavedSearchRequest } from '../operations/saved-search-request.ts';
-import type {
-  ListedSavedSearch,
-  SavedSearchResult,
-  SavedSearchView,
-} from '../operations/saved-searches.ts';
 import {
+  type ListedSavedSearch,
+  type SavedSearchResult,
+  type SavedSearchView,
   countSavedSearches,
   createSavedSearch,
   deleteSavedSearch,
@@ -19,15 +17,17 @@ import {
 import type { Context } from '../http/context.ts';
 import { checkSavedQuery } from '../operations/searches.ts';
 import { eventErrorReply } from '../http/reply/event-errors.ts';
-import { eventJsonBody } from './event-json.ts';
-import { eventFailureBodies } from './event-models.ts';
-import { nextLink } from '../pages/next-link.ts';
-import type { Reply } from '../http/reply/reply.ts';
-import { bodyReply, emptyReply, jsonReply } from '../http/reply/reply.ts';
+import { eventJsonBody } from './events/body.ts';
+import { eventFailureBodies } from './events/models.ts';
+import { nextLink } from '../http/reply/next-link.ts';
+import { type Reply, bodyReply, emptyReply, jsonReply } from '../http/reply/reply.ts';
 import { door } from '../http/door.ts';
 import type { RouteRules } from '../http/route.ts';
-import { readSavedSearchQuery, savedSearchListParameters } from './saved-search-query.ts';
-import { requireChangeable, requireFormat } from './events.ts';
+import { requireChangeable, requireFormat } from './events/events.ts';
+import { createHash } from 'node:crypto';
+import type { SavedSearchPlace } from '../events/saved-searches.ts';
+import type { FieldErrors } from '../events/intake/validation.ts';
+import { type Read, readWhole } from './events/query.ts';
 
 const model = Type.Object(
   {
@@ -57,6 +57,38 @@ const validate = {
   description: '1: refuse a query that does not parse',
   schema: Type.String(),
 } as const;
+
+const MAX_LIMIT = 1_000;
+const query = { in: 'query' } as const;
+
+/** The parameters, as the API describes them. */
+const savedSearchListParameters = [
+  { ...query, name: 'search', description: 'Terms in name or query', schema: Type.String() },
+  {
+    ...query,
+    name: 'limit',
+    description: 'Most searches; all of them without it',
+    schema: Type.Integer({ minimum: 1, maximum: MAX_LIMIT }),
+  },
+  {
+    ...query,
+    name: 'offset',
+    description: 'Searches passed over',
+    schema: Type.Integer({ minimum: 0 }),
+  },
+  {
+    ...query,
+    name: 'cursor',
+    description: 'Where the page before ended, from its `Link` header',
+    schema: Type.String(),
+  },
+  {
+    ...query,
+    name: 'count',
+    description: '1: tell the number of all in `X-Total-Count`',
+    schema: Type.String(),
+  },
+] as const;
 
 /** Longer lists are streamed. */
 const AT_ONCE = 64;
@@ -225,4 +257,59 @@ function resultReply(result: SavedSearchResult, status: number): Reply {
   return 'errors' in result
     ? jsonReply(result.errors, { status: 400 })
     : jsonReply(result.view, { status });
+}
+
+/** What a list of saved searches shows. */
+interface SavedSearchQuery {
+  readonly search: string;
+  /** Null: all. */
+  readonly limit: number | null;
+  readonly offset: number;
+  readonly after: SavedSearchPlace | null;
+  readonly counts: boolean;
+  /** Makes the cursor that goes on behind a search. */
+  readonly cursorAfter: (last: SavedSearchPlace) => string;
+}
+
+/** The parameters of a request. */
+function readSavedSearchQuery(context: Context): Read<SavedSearchQuery> {
+  const errors: FieldErrors = {};
+  const search = context.queryValue('search') ?? '';
+  const limit = readWhole(context, 'limit', { min: 1, max: MAX_LIMIT, otherwise: null }, errors);
+  const offset =
+    readWhole(context, 'offset', { min: 0, max: Number.MAX_SAFE_INTEGER, otherwise: 0 }, errors) ??
+    0;
+  const cursor = context.queryValue('cursor') || null;
+  const after = cursor === null ? null : placeOf(cursor, search);
+  if (after === undefined || (cursor !== null && context.queryValue('offset') !== null))
+    errors['cursor'] = ['Invalid cursor.'];
+  if (Object.keys(errors).length > 0) return { reply: jsonReply(errors, { status: 400 }) };
+  return {
+    value: {
+      search,
+      limit,
+      offset,
+      after: after ?? null,
+      counts: context.queryValue('count') === '1',
+      cursorAfter: ({ name, id }) =>
+        Buffer.from(JSON.stringify([name, id, tieOf(search)])).toString('base64url'),
+    },
+  };
+}
+
+/** Ties a cursor to its filter. */
+function tieOf(search: string): string {
+  return createHash('sha256').update(search).digest('base64url').slice(0, 16);
+}
+
+function placeOf(cursor: string, search: string): SavedSearchPlace | undefined {
+  try {
+    const [name, id, tie] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
+    if (typeof name !== 'string' || !Number.isSafeInteger(id) || tie !== tieOf(search))
+      return undefined;
+    return { name, id: id as number };
+  } catch {
+    // Not one of ours.
+    return undefined;
+  }
 }

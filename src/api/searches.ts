@@ -3,18 +3,17 @@ import { Type } from '@sinclair/typebox';
 import { BadSearchRequest, readSearchRequest } from '../operations/search-request.ts';
 import { describeLanguage, runSearch, validateSearch } from '../operations/searches.ts';
 import { type Format, formatDetails, FORMATS } from '../tables/read/format.ts';
-import { askedFormat } from '../http/reply/asked-format.ts';
+import { askedFormat } from '../http/reply/list-file.ts';
 import type { Context } from '../http/context.ts';
 import { AppError } from '../base/errors.ts';
 import { decodeUtf8, JsonParseError, parseEventJson } from '../events/intake/json-text.ts';
-import { eventBody, joined } from './event-body.ts';
-import { MAX_SMALL_BODY_BYTES } from './event-json.ts';
+import { eventBody, joined, MAX_SMALL_BODY_BYTES } from './events/body.ts';
 import { preferredType } from '../http/reply/negotiate.ts';
 import type { FailureBodies } from '../http/operation-description.ts';
 import { jsonReply, type Reply } from '../http/reply/reply.ts';
 import { door } from '../http/door.ts';
 import { searchReply } from './search-reply.ts';
-import { EVENT_ROUTE, requireAccepted, requireFormat } from './events.ts';
+import { EVENT_ROUTE, requireAccepted, requireFormat } from './events/events.ts';
 
 const ACCEPTED: Readonly<Record<string, Format>> = {
   'application/json': 'json',

@@ -5,15 +5,14 @@ import { issueToken, listTokens, revokeOwnToken, revokeTokenOf } from '../operat
 import { AppError } from '../base/errors.ts';
 import { notAuthenticated } from '../accounts/identity/refusal.ts';
 import { eventErrorReply } from '../http/reply/event-errors.ts';
-import { eventJsonBody } from './event-json.ts';
-import { eventFailureBodies } from './event-models.ts';
+import { eventJsonBody } from './events/body.ts';
+import { eventFailureBodies } from './events/models.ts';
 import { emptyReply, jsonReply } from '../http/reply/reply.ts';
 import { door } from '../http/door.ts';
 import type { RouteRules } from '../http/route.ts';
 import { describeChange, describeList } from './admin/descriptions.ts';
-import { adminDoor } from './admin/door.ts';
-import { answersDone, answersList } from './admin/handlers.ts';
-import { requireChangeable, requireFormat } from './events.ts';
+import { adminDoor, answersDone, answersList } from './admin/handlers.ts';
+import { requireChangeable, requireFormat } from './events/events.ts';
 
 const tokenView = Type.Object(
   {

@@ -9,7 +9,7 @@ import type { Resource } from '../docroot/registry/registry.ts';
 import { RESERVED_PATTERNS, shadowedNames } from '../docroot/registry/shadowed-names.ts';
 import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
 import type { ExplanationServices } from '../operations/explanations.ts';
-import { routes } from '../api/index.ts';
+import { routes } from '../routes.ts';
 
 interface ResourceInfo {
   readonly rel: string;

@@ -19,16 +19,16 @@ import type { Peer } from './hooks/client-address.ts';
 import { isForm, isJsonInDisguise, parseForm } from './body/form-body.ts';
 import { JSON_BOUNDS } from '../base/json/json-outline.ts';
 import { type BodyRoom, bodyMemory } from './body/body-room.ts';
-import type { IdleLimit } from './reply/idle-limit.ts';
+import type { IdleLimit, SlowAnswers } from './reply/idle-limit.ts';
 import { parseJsonBody } from './body/json-body.ts';
 import { linkQuery } from './link-query.ts';
 import { isHtmlClient, isNotModified } from './reply/negotiate.ts';
 import { RequestBody } from './body/request-body.ts';
 import type { RequestTarget } from './hooks/request-target.ts';
 import type { HostCheck } from './hooks/host-check.ts';
+import type { FailurePage } from './reply/errors.ts';
 import { PRIVATE } from './reply/headers.ts';
 import type { Responder } from './reply/respond.ts';
-import type { SlowAnswers } from './reply/slow-answers.ts';
 import type { Handler, RouteRules } from './route.ts';
 import type { ServerServices } from './dependencies.ts';
 
@@ -52,6 +52,7 @@ export interface ServerParts {
   readonly services: ServerServices;
   /** Answers every path without a route of its own, for all methods. Its callers are signed in. */
   readonly files: Handler;
+  readonly failurePage: FailurePage;
   readonly hosts: HostCheck;
   readonly responder: Responder;
   readonly slowAnswers: SlowAnswers;

@@ -20,9 +20,16 @@ import type { OperationDescription } from './operation-description.ts';
 import { errorReply } from './reply/errors.ts';
 import { NO_STORE } from './reply/headers.ts';
 import type { StreamEnd } from './reply/outgoing-stream.ts';
-import { isSafeMethod, methodNotAllowed } from './reply/refusals.ts';
+import {
+  isSafeMethod,
+  methodNotAllowed,
+  allowed,
+  type Answer,
+  patternOf,
+  type Route,
+  type RouteRules,
+} from './route.ts';
 import { emptyReply, jsonReply } from './reply/reply.ts';
-import { allowed, type Answer, patternOf, type Route, type RouteRules } from './route.ts';
 
 /** Compressed in about a millisecond. */
 const LONG_BYTES = 32 * 1024;

@@ -15,11 +15,10 @@ import {
   type HandlerServices,
 } from '../operations/handlers.ts';
 import { isStillAdmitted } from './hooks/admission.ts';
-import { gzipBytes, isTextLike, MIN_GZIP_BYTES } from './reply/compression.ts';
+import { gzipBytes, isTextLike, MIN_GZIP_BYTES, acceptsGzip } from './reply/negotiate.ts';
 import type { Context } from './context.ts';
-import { acceptsGzip } from './reply/negotiate.ts';
 import { byteStream } from './reply/outgoing-stream.ts';
-import { isSafeMethod } from './reply/refusals.ts';
+import { isSafeMethod } from './route.ts';
 import { whileAllowed } from './body/standing-body.ts';
 
 /** About the connection, not the message (RFC 9110, 7.6.1). */

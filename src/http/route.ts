@@ -5,7 +5,7 @@
  * the methods there are.
  */
 import type { AnyElysia } from 'elysia';
-import type { AppError } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
 import type { Context } from './context.ts';
 import type { FailureBodies, OperationDescription, Viewer } from './operation-description.ts';
 import type { Reply } from './reply/reply.ts';
@@ -145,4 +145,23 @@ export function patternOf(
 export function allowed(methods: readonly string[]): string {
   const all = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   return [...new Set([...all, 'OPTIONS'])].join(', ');
+}
+
+const SAFE_ONLY = 'GET, HEAD, OPTIONS';
+
+/** 405 with the methods a path has; GET implies HEAD, OPTIONS is always there. */
+export function methodNotAllowed(methods: readonly string[]): AppError {
+  const headers = { Allow: allowed(methods) };
+  return new AppError('method-not-allowed', 'Method Not Allowed', { headers });
+}
+
+/** 405 of read-only mode. */
+export function readOnlyMode(): AppError {
+  const headers = { Allow: SAFE_ONLY };
+  return new AppError('read-only', 'Server is in read-only mode', { headers });
+}
+
+/** Whether a method changes nothing and so needs no CSRF token. */
+export function isSafeMethod(method: string): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }

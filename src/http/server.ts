@@ -21,10 +21,16 @@ import { mayStillSend } from './hooks/admission.ts';
 import { createPeerReader, type Peer } from './hooks/client-address.ts';
 import { createHostCheck } from './hooks/host-check.ts';
 import { type PathShape, RequestTarget } from './hooks/request-target.ts';
+import type { FailurePage } from './reply/errors.ts';
 import { securityHeaders } from './reply/headers.ts';
-import { type Connection, IDLE_SECONDS, IdleLimit, type IdleSeconds } from './reply/idle-limit.ts';
+import {
+  type Connection,
+  IDLE_SECONDS,
+  IdleLimit,
+  type IdleSeconds,
+  SlowAnswers,
+} from './reply/idle-limit.ts';
 import { Responder } from './reply/respond.ts';
-import { SlowAnswers } from './reply/slow-answers.ts';
 import { type Handler, routesOf } from './route.ts';
 
 /** Longest request head, request line included. Bun answers longer ones 431 by itself. */
@@ -56,6 +62,7 @@ interface ServerOptions {
   readonly plugins: readonly AnyElysia[];
   /** Answers every path without a route. */
   readonly files: Handler;
+  readonly failurePage: FailurePage;
   readonly log: Log;
   /** IDLE_SECONDS when missing. */
   readonly idle?: IdleSeconds;
@@ -158,7 +165,7 @@ function nativeRoutes(frontFor: (shape: PathShape | null) => Front): Record<stri
 
 /** Learns all about a request that its head says, and has it routed. */
 function frontOf(
-  { services, files, tls, idle = IDLE_SECONDS }: ServerOptions,
+  { services, files, failurePage, tls, idle = IDLE_SECONDS }: ServerOptions,
   route: (request: Request) => Response | Promise<Response>,
 ): (shape: PathShape | null) => Front {
   const { config } = services;
@@ -168,6 +175,7 @@ function frontOf(
   const parts: ServerParts = {
     services,
     files,
+    failurePage,
     hosts: createHostCheck({
       bindHost: config.host,
       publicUrl: config.public_url,

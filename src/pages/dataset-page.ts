@@ -20,7 +20,7 @@ import type { GridData } from './grid/model.ts';
 import type { Context } from '../http/context.ts';
 import { linkQuery } from '../http/link-query.ts';
 import { cellText, rowsOf } from './page-rows.ts';
-import { pageReply } from '../http/reply/page-reply.ts';
+import { pageReply } from './page-reply.ts';
 import { FORMAT_LABELS } from './parts/export-menu.tsx';
 import { readingPage } from './views/reading.tsx';
 import { datasetPage, type ColumnHead, type DatasetView } from './views/dataset.tsx';

@@ -5,8 +5,8 @@
 import { pageAddress } from '../docroot/registry/addresses.ts';
 import type { ResourceView } from '../http/dependencies.ts';
 import type { ResourceFacts } from '../operations/resources.ts';
-import { kindName } from './kind-names.ts';
-import { folderAddress } from '../http/hooks/trail.ts';
+import { kindName } from '../api/kind-names.ts';
+import { folderAddress } from './trail.ts';
 
 /** A resource in the list. */
 export interface TreeEntry extends ResourceFacts {

@@ -11,7 +11,7 @@ import { changeRows, mayChangeRows, queryRows } from '../operations/datasets.ts'
 import type { Context } from '../http/context.ts';
 import { type DatasetPageServices, datasetTitle, hrefWith } from './dataset-page.ts';
 import { cellText, type PageRow, rowsOf } from './page-rows.ts';
-import { pageReply } from '../http/reply/page-reply.ts';
+import { pageReply } from './page-reply.ts';
 import { type RowConflict, type RowField, rowPage, type RowView } from './views/row.tsx';
 import type { Reply } from '../http/reply/reply.ts';
 

@@ -3,7 +3,7 @@
  * thought about fails here. The same walk in read-only mode (DS-22).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { routes } from '../../src/api/index.ts';
+import { routes } from '../../src/routes.ts';
 import type { Client, Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import {

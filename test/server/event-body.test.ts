@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { QueueRoom } from '../../src/events/intake/queue-room.ts';
 import { ByteBlocks } from '../../src/http/reply/byte-blocks.ts';
-import { countedMarks, gathered, readInTime } from '../../src/api/event-body.ts';
+import { countedMarks, gathered, readInTime } from '../../src/api/events/body.ts';
 import { testClock } from '../support/database.ts';
 
 const MIB = 2 ** 20;

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import { hostedDocument } from '../../src/api/openapi/api-description.ts';
 import { documentedPath } from '../../src/api/openapi/built-in-paths.ts';
-import { routes } from '../../src/api/index.ts';
+import { routes } from '../../src/routes.ts';
 
 /** What DS-190 leaves out, what exists only before there is a first superuser (DS-211), and what only ever refuses. */
 const UNLISTED =

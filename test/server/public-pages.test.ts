@@ -146,7 +146,7 @@ describe('DS-187: health', () => {
       timestamp: '2026-11-20T12:00:02.500Z',
       uptime_seconds: 2,
       cache_size: 0,
-      endpoint_count: 3,
+      endpoint_count: 0,
     });
   });
 

@@ -34,10 +34,12 @@ import type { ReadableResources, ServerServices } from '../../src/http/dependenc
 import { door } from '../../src/http/door.ts';
 import { IDLE_SECONDS } from '../../src/http/reply/idle-limit.ts';
 import type { IdleSeconds } from '../../src/http/reply/idle-limit.ts';
-import { Metrics } from '../../src/api/metrics-text.ts';
+import { Metrics } from '../../src/http/metrics.ts';
 import { jsonReply } from '../../src/http/reply/reply.ts';
 import type { Handler, RouteMethod, RouteRules } from '../../src/http/route.ts';
-import { plugins } from '../../src/api/index.ts';
+import { pageReply } from '../../src/pages/page-reply.ts';
+import { errorPage } from '../../src/pages/views/error.tsx';
+import { plugins, routes } from '../../src/routes.ts';
 import { startServer } from '../../src/http/server.ts';
 import type { RunningServer, TlsPair } from '../../src/http/server.ts';
 import { temporaryDatabase, testClock, testLog } from '../support/database.ts';
@@ -116,10 +118,20 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     oidc: null,
     // No test of the server below HTTP runs a query.
     searches: {} as never,
-    tables: {} as never,
+    tables: { size: 0 } as never,
     datasets: {} as never,
     reading: {} as never,
     edits: {} as never,
+    handlers: {} as never,
+    locks: {} as never,
+    pools: {} as never,
+    retention: {} as never,
+    eventParts: {} as never,
+    settled: {} as never,
+    check: {} as never,
+    foldStateLog: async () => undefined,
+    close: async () => undefined,
+    routes,
     instanceKey: new Uint8Array(32),
     serverSecret: new Uint8Array(32).fill(7),
     metrics: new Metrics(),
@@ -133,12 +145,6 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     factsOf: () => ({ size: 2048, rows: null, changedAt: '2026-11-20T12:00:00.000Z' }),
     requireStateInPlace: () => undefined,
     checkState: options.checkState ?? (async () => undefined),
-    cacheSize: () => 0,
-    endpointCount: () => 3,
-    describeApi: () => Promise.resolve({ pieces: [new TextEncoder().encode('{}')], etag: 'none' }),
-    listOperations: () =>
-      Promise.resolve({ files: [], fileCount: 0, previous: null, next: null, parts: [] }),
-    findOperation: () => Promise.resolve(null),
   };
   const idle = options.idle ?? IDLE_SECONDS;
   const server = startServer({
@@ -150,6 +156,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     services,
     plugins: [...plugins, pluginOf(options.routes ?? [])],
     files: options.fallback ?? echo,
+    failurePage: (context, view, init) => pageReply(context, errorPage, view, init),
   });
   const users = new Map<string, User>();
   const user = async (username: string, isSuperuser = false): Promise<User> => {
@@ -233,7 +240,7 @@ function emptyFolder(
         clock,
         log,
       }),
-    },
+    } as Partial<ServerServices['search']> as ServerServices['search'],
     uploads: new Uploads({ registry, kindOf, locks, replaced, scratch: folder, read }),
     documents: new Documents({
       root,

@@ -57,7 +57,15 @@ test('a port that is taken is refused', async () => {
   await using server = await startFixture();
   const { log } = testLog();
   const { services, port } = server;
-  const options = { host: '127.0.0.1', port, services, plugins: [], files: jsonReply, log };
+  const options = {
+    host: '127.0.0.1',
+    port,
+    services,
+    plugins: [],
+    files: jsonReply,
+    failurePage: jsonReply,
+    log,
+  };
   expect(() => startServer({ ...options, tls: null })).toThrow(/EADDRINUSE|in use/);
   expect(() => startServer({ ...options, tls: certificate('x') })).toThrow(/EADDRINUSE|in use/);
 });

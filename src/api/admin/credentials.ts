@@ -11,10 +11,14 @@ import {
   sessionModel,
   userApiKeyCreatedModel,
 } from '../administration-models.ts';
-import { describeList, describeChange } from './descriptions.ts';
-import { adminDoor } from './door.ts';
-import { answersList, answersNew, answersDone } from './handlers.ts';
-import { queryParameter, userIdParameter, booleanParameter } from './parameters.ts';
+import {
+  describeList,
+  describeChange,
+  queryParameter,
+  userIdParameter,
+  booleanParameter,
+} from './descriptions.ts';
+import { adminDoor, answersList, answersNew, answersDone } from './handlers.ts';
 
 const byUser = queryParameter('user_id', 'Only those of this user', Type.Integer({ minimum: 1 }));
 

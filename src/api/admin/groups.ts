@@ -20,8 +20,7 @@ import {
   permissionModel,
 } from '../administration-models.ts';
 import { describeList, describeChange } from './descriptions.ts';
-import { adminDoor } from './door.ts';
-import { answersList, answersNew, answersOne, answersDone } from './handlers.ts';
+import { adminDoor, answersList, answersNew, answersOne, answersDone } from './handlers.ts';
 
 export const groupRoutes = new Elysia({ name: 'groups', prefix: '/admin/groups' })
   .use(door)

@@ -1,12 +1,15 @@
 import type { ExactValues } from '../../tables/read/list-plan.ts';
-import type { Administrator, ListRequest } from '../../operations/administration.ts';
+import {
+  type Administrator,
+  type ListRequest,
+  administratorOf,
+} from '../../operations/administration.ts';
 import type { ListPage } from '../../store/list-source.ts';
 import type { Context } from '../../http/context.ts';
 import type { ServerServices } from '../../http/dependencies.ts';
-import { nextLink } from '../../pages/next-link.ts';
+import { nextLink } from '../../http/reply/next-link.ts';
 import { jsonReply, type Reply } from '../../http/reply/reply.ts';
 import type { Asked } from '../../http/door.ts';
-import { adminOf } from './door.ts';
 
 type Operation<Input extends unknown[], Output> = (
   services: ServerServices,
@@ -66,4 +69,10 @@ export function listReply(context: Context, page: ListPage): Reply {
 
 export function successReply(): Reply {
   return jsonReply({ success: true });
+}
+
+export const adminDoor = { access: 'superuser', refusesScopedKeys: true } as const;
+
+export function adminOf({ caller, origin }: Context): Administrator {
+  return administratorOf(caller, origin);
 }

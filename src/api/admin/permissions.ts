@@ -18,10 +18,8 @@ import {
   permissionModel,
   permissionCreateModel,
 } from '../administration-models.ts';
-import { describeList, describeChange } from './descriptions.ts';
-import { adminDoor, adminOf } from './door.ts';
-import { answersList, answersNew, answersDone } from './handlers.ts';
-import { queryParameter } from './parameters.ts';
+import { describeList, describeChange, queryParameter } from './descriptions.ts';
+import { adminDoor, adminOf, answersList, answersNew, answersDone } from './handlers.ts';
 
 export const permissionRoutes = new Elysia({ name: 'permissions', prefix: '/admin' })
   .use(door)

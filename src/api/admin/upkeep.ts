@@ -14,10 +14,22 @@ import { bodyReply, jsonReply } from '../../http/reply/reply.ts';
 import { door } from '../../http/door.ts';
 import { whileAllowed } from '../../http/body/standing-body.ts';
 import { auditEntryModel, cacheEntryModel, lockModel } from '../administration-models.ts';
-import { describeList, describeChange } from './descriptions.ts';
-import { adminDoor, adminOf } from './door.ts';
-import { answersList, answersDone, listReply, successReply } from './handlers.ts';
-import { queryParameter, userIdParameter, enumParameter, textParameter } from './parameters.ts';
+import {
+  describeList,
+  describeChange,
+  queryParameter,
+  userIdParameter,
+  enumParameter,
+  textParameter,
+} from './descriptions.ts';
+import {
+  adminDoor,
+  adminOf,
+  answersList,
+  answersDone,
+  listReply,
+  successReply,
+} from './handlers.ts';
 
 const byResource = queryParameter('resource', 'Only this file (its path)');
 

@@ -17,8 +17,7 @@ import {
   userStatusUpdateModel,
 } from '../administration-models.ts';
 import { describeList, describeChange } from './descriptions.ts';
-import { adminDoor, adminOf } from './door.ts';
-import { answersList, answersNew, answersDone } from './handlers.ts';
+import { adminDoor, adminOf, answersList, answersNew, answersDone } from './handlers.ts';
 
 export const userRoutes = new Elysia({ name: 'users', prefix: '/admin/users' })
   .use(door)

@@ -1,13 +1,15 @@
 import { grantsCover, loadGrants } from '../../accounts/rights/permissions.ts';
 import type { Caller } from '../../accounts/rights/principal.ts';
 import { DOCROOT_BOUNDARY } from '../../accounts/rights/resource-names.ts';
+import { SharedWork } from '../../base/work/shared-work.ts';
 import { TimeSlice } from '../../base/work/time-slice.ts';
 import { mayUseEvents } from '../../operations/event-access.ts';
-import type { DescribedResource, DescribeServices } from '../../operations/resources.ts';
+import type { DescribedResource } from '../../operations/resources.ts';
 import { describeResources, usableResources } from '../../operations/resources.ts';
 import type { ServerServices } from '../../http/dependencies.ts';
 import type { Route } from '../../http/route.ts';
 import { type DocumentOrder, openApiDocument, openApiText } from './document.ts';
+import { standalonePaths } from './handler-paths.ts';
 import type { JsonObject } from './models.ts';
 
 export interface ApiDescription {
@@ -17,21 +19,21 @@ export interface ApiDescription {
   readonly etag: string;
 }
 
-export interface ApiSources {
-  readonly app: DescribeServices;
-  readonly services: ServerServices;
-  readonly routes: readonly Route[];
-  /** Path items below the handler's own address; null when its program reports none. */
-  handlerPaths(described: DescribedResource): Promise<JsonObject | null>;
-}
-
 /** Characters of a piece: a shorter answer is sent whole. */
 const PIECE = 256 * 1024;
 
-/** Takes a few milliseconds for a hundred resources; works in slices for thousands. */
-export async function describeApi(sources: ApiSources, caller: Caller): Promise<ApiDescription> {
-  const api = await callersApi(sources, caller);
-  const order = await api.orderOf(await describeResources(sources.app, api.resources));
+const descriptions = new WeakMap<ServerServices, SharedWork<ApiDescription>>();
+
+/** The document of a caller. Takes a few milliseconds for a hundred resources; works in slices for thousands. */
+export function describeApi(services: ServerServices, caller: Caller): Promise<ApiDescription> {
+  let work = descriptions.get(services);
+  if (work === undefined) descriptions.set(services, (work = new SharedWork()));
+  return work.get(JSON.stringify(caller), () => describe(services, caller));
+}
+
+async function describe(services: ServerServices, caller: Caller): Promise<ApiDescription> {
+  const api = await callersApi(services, caller);
+  const order = await api.orderOf(await describeResources(services, api.resources));
   const slice = new TimeSlice();
   const encoder = new TextEncoder();
   const hash = new Bun.CryptoHasher('sha256');
@@ -60,24 +62,23 @@ interface CallersApi {
 }
 
 /** Asks no disk and no program of a handler. */
-export async function callersApi(sources: ApiSources, caller: Caller): Promise<CallersApi> {
-  const { app, services } = sources;
+export async function callersApi(services: ServerServices, caller: Caller): Promise<CallersApi> {
   const grants = await loadGrants(services.db, caller);
-  const resources = caller === null ? [] : usableResources(app, grants);
+  const resources = caller === null ? [] : usableResources(services, grants);
   const readsMedia = resources.some(
     ({ resource, mayRead }) => mayRead && resource.family === 'media',
   );
   const mayUpload =
     services.config.upload.enabled && grantsCover(grants, [DOCROOT_BOUNDARY], 'write');
   const usesEvents = caller !== null && (await mayUseEvents(services, caller));
-  const routes = await routesThatAreOn(sources.routes, services);
+  const routes = await routesThatAreOn(services);
   return {
     resources,
     orderOf: async (shown, maxWaitMs) => ({
       routes,
       viewer: { caller, grants, readsMedia, mayUpload, usesEvents },
       resources: shown,
-      handlerPaths: await pathsOfHandlers(sources, shown, maxWaitMs),
+      handlerPaths: await pathsOfHandlers(services, shown, maxWaitMs),
     }),
   };
 }
@@ -87,10 +88,8 @@ export function hostedDocument(routes: readonly Route[]): JsonObject {
   return openApiDocument({ routes, viewer: null, resources: [], handlerPaths: new Map() });
 }
 
-async function routesThatAreOn(
-  routes: readonly Route[],
-  services: ServerServices,
-): Promise<Route[]> {
+async function routesThatAreOn(services: ServerServices): Promise<Route[]> {
+  const { routes } = services;
   const answers = await Promise.all(routes.map(({ rules }) => rules.isOn?.(services) ?? true));
   return routes.filter(
     ({ rules }, index) => answers[index] && (rules.isListed?.(services) ?? true),
@@ -98,16 +97,22 @@ async function routesThatAreOn(
 }
 
 async function pathsOfHandlers(
-  sources: ApiSources,
+  { handlers: hosts }: ServerServices,
   resources: readonly DescribedResource[],
   maxWaitMs: number | undefined,
 ): Promise<Map<DescribedResource, JsonObject>> {
   const handlers = resources.filter(({ resource }) => resource.type === 'handler');
   const late = maxWaitMs === undefined ? [] : [Bun.sleep(maxWaitMs).then(() => null)];
   const reported = await Promise.all(
-    handlers.map(
-      async (one) => [one, await Promise.race([sources.handlerPaths(one), ...late])] as const,
-    ),
+    handlers.map(async (one) => {
+      const schema = hosts.schema(one.resource.rel);
+      return [one, await Promise.race([schema, ...late])] as const;
+    }),
   );
-  return new Map(reported.flatMap(([one, paths]) => (paths === null ? [] : [[one, paths]])));
+  return new Map(
+    reported.flatMap(([one, schema]) => {
+      const paths = schema && standalonePaths(schema);
+      return paths === null ? [] : [[one, paths]];
+    }),
+  );
 }

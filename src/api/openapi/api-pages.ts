@@ -6,12 +6,14 @@
  */
 import type { Caller } from '../../accounts/rights/principal.ts';
 import { encodePath } from '../../base/paths.ts';
+import { SharedWork } from '../../base/work/shared-work.ts';
 import { isCrowded, ownTurn } from '../../base/work/time-slice.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import { describeResources } from '../../operations/resources.ts';
-import { kindName } from '../../pages/kind-names.ts';
+import { kindName } from '../kind-names.ts';
 import type { OperationTag } from '../../http/operation-description.ts';
-import { type ApiSources, callersApi } from './api-description.ts';
+import type { ServerServices } from '../../http/dependencies.ts';
+import { callersApi } from './api-description.ts';
 import { type DocumentOrder, openApiDocument } from './document.ts';
 import { type ApiOperation, operationOf } from './api-operation.ts';
 import type { JsonObject } from './models.ts';
@@ -65,12 +67,24 @@ const PARTS: Readonly<Record<OperationTag, string>> = {
   admin: 'Administration',
 };
 
-export async function listOperations(
-  sources: ApiSources,
+const listings = new WeakMap<ServerServices, SharedWork<ApiListing>>();
+
+export function listOperations(
+  services: ServerServices,
+  caller: Caller,
+  choice: ApiChoice,
+): Promise<ApiListing> {
+  let work = listings.get(services);
+  if (work === undefined) listings.set(services, (work = new SharedWork()));
+  return work.get(JSON.stringify([caller, choice]), () => list(services, caller, choice));
+}
+
+async function list(
+  services: ServerServices,
   caller: Caller,
   { filter, offset }: ApiChoice,
 ): Promise<ApiListing> {
-  const api = await callersApi(sources, caller);
+  const api = await callersApi(services, caller);
   const holds = matcher(filter);
   const matching = api.resources.filter(({ resource }) =>
     holds(`${resource.canonical} ${resource.type} ${kindName(resource)}`),
@@ -103,15 +117,15 @@ export async function listOperations(
 
 /** Null when the caller may use no such operation. */
 export async function findOperation(
-  sources: ApiSources,
+  services: ServerServices,
   caller: Caller,
   { method, path }: OperationName,
 ): Promise<ApiOperation | null> {
-  const api = await callersApi(sources, caller);
+  const api = await callersApi(services, caller);
   const near = api.resources.filter(({ resource }) =>
     [resource.canonical, resource.extensionForm].some((name) => mayAnswer(name, path)),
   );
-  const described = await describeResources(sources.app, near, MAX_WAIT_MS);
+  const described = await describeResources(services, near, MAX_WAIT_MS);
   const document = await documentInTurn(await api.orderOf(described));
   const item = (document['paths'] as JsonObject)[path];
   const operation = isObject(item) ? item[method.toLowerCase()] : undefined;

@@ -5,9 +5,7 @@ import type {
   OperationDescription,
 } from '../../http/operation-description.ts';
 import type { Route, RouteMethod } from '../../http/route.ts';
-import { meaningOf } from './errors.ts';
-import type { JsonObject, ModelSet } from './models.ts';
-import type { DocumentParts } from './parts.ts';
+import { meaningOf, type JsonObject, type ModelSet, type DocumentParts } from './models.ts';
 
 /** Null when the route describes nothing. */
 export function builtInPath(route: Route, parts: DocumentParts): [string, JsonObject] | null {

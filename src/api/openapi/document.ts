@@ -11,8 +11,7 @@ import { API_VERSION } from '../health.ts';
 import { builtInPath } from './built-in-paths.ts';
 import { headerComponents, parameterComponents } from './dataset-parameters.ts';
 import { handlerItem } from './handler-paths.ts';
-import type { JsonObject } from './models.ts';
-import { type DocumentParts, newParts, securitySchemes } from './parts.ts';
+import { type JsonObject, type DocumentParts, newParts, securitySchemes } from './models.ts';
 import { resourcePaths } from './resource-paths.ts';
 
 export interface DocumentOrder {

@@ -6,8 +6,7 @@
  */
 import type { RouterSchema } from '../../handlers/host-protocol.ts';
 import type { DescribedResource } from '../../operations/resources.ts';
-import type { JsonObject } from './models.ts';
-import type { DocumentParts } from './parts.ts';
+import type { JsonObject, DocumentParts } from './models.ts';
 
 const READ_METHODS: readonly string[] = ['get', 'head', 'options'];
 const WRITE_METHODS: readonly string[] = ['post', 'put', 'patch', 'delete'];

@@ -4,8 +4,9 @@
  * A schema with `$id` is a named model; `ModelSet` puts it under `components.schemas` when it is first referred to.
  */
 import { type TSchema, Type } from '@sinclair/typebox';
+import { STATUS_CODES } from 'node:http';
 
-export const errorModel = Type.Object(
+const errorModel = Type.Object(
   {
     detail: Type.String({ examples: ['Not Found'] }),
     request_id: Type.Optional(Type.String({ description: 'Only with status 500.' })),
@@ -26,7 +27,7 @@ const validationErrorModel = Type.Object(
   { $id: 'ValidationError' },
 );
 
-export const validationModel = Type.Object(
+const validationModel = Type.Object(
   { detail: Type.Array(validationErrorModel) },
   { $id: 'HTTPValidationError' },
 );
@@ -73,4 +74,106 @@ export class ModelSet {
       Object.entries(members).map(([key, member]) => [key, this.#copy(member)]),
     );
   }
+}
+
+/** For statuses whose standard name says too little here. */
+const MEANINGS: Readonly<Record<number, string>> = {
+  400: 'The request is not usable',
+  401: 'Not signed in, or the credential is not valid',
+  403: 'The right is missing, or the CSRF token is',
+  404: 'There is no such thing, as far as the caller may know',
+  405: 'The method does not exist here, or the server is in read-only mode',
+  409: 'Somebody else holds the lock, or changed it meanwhile',
+  412: 'The version named by If-Match is not the present one',
+  413: 'The body is too large',
+  422: 'A parameter or the body has the wrong shape',
+  429: 'Too many requests; Retry-After says when to come back',
+  503: 'Not usable at the moment; Retry-After may say when to come back',
+};
+
+export function meaningOf(status: number): string {
+  return MEANINGS[status] ?? STATUS_CODES[status] ?? `Status ${status}`;
+}
+
+const NAME_BY_STATUS = (status: number): string =>
+  (STATUS_CODES[status] ?? `Status ${status}`).replace(/[^A-Za-z0-9]/g, '');
+
+export class ErrorAnswers {
+  readonly #used = new Set<number>();
+
+  refer(statuses: Iterable<number>): JsonObject {
+    const sorted = [...new Set(statuses)].sort((a, b) => a - b);
+    for (const status of sorted) this.#used.add(status);
+    return Object.fromEntries(
+      sorted.map((status) => [
+        String(status),
+        { $ref: `#/components/responses/${NAME_BY_STATUS(status)}` },
+      ]),
+    );
+  }
+
+  components(models: ModelSet): JsonObject {
+    const statuses = [...this.#used].sort((a, b) => a - b);
+    return Object.fromEntries(
+      statuses.map((status) => [
+        NAME_BY_STATUS(status),
+        {
+          description: meaningOf(status),
+          content: { 'application/json': { schema: models.refer(schemaOf(status)) } },
+        },
+      ]),
+    );
+  }
+}
+
+function schemaOf(status: number): TSchema {
+  return status === 422 ? Type.Union([validationModel, errorModel]) : errorModel;
+}
+
+export interface DocumentParts {
+  readonly models: ModelSet;
+  readonly errors: ErrorAnswers;
+  /** Members of an operation that requires sign-in. */
+  readonly security: { readonly security?: readonly JsonObject[] };
+  /** Unique in the document. */
+  operationId(method: string, path: string): string;
+}
+
+export const securitySchemes = {
+  cookie: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'svc_session',
+    description:
+      'Unsafe methods also need the cookie `svc_csrf` repeated in the header `X-CSRF-Token`',
+  },
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  basic: { type: 'http', scheme: 'basic' },
+  tokenAuth: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'The word `Token`, a space, and the token',
+  },
+};
+
+/** `namesSecurity`: operations that require sign-in declare how. */
+export function newParts(namesSecurity: boolean): DocumentParts {
+  const ids = new Set<string>();
+  return {
+    models: new ModelSet(),
+    errors: new ErrorAnswers(),
+    security: namesSecurity
+      ? { security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })) }
+      : {},
+    operationId(method, path) {
+      const words = `${method.toLowerCase()}_${path.replace(/%[0-9A-F]{2}|[^A-Za-z0-9]+/g, '_')}`;
+      const base = words.replace(/_+/g, '_').replace(/_$/, '');
+      let id = base;
+      for (let copy = 2; ids.has(id); copy++) id = `${base}_${copy}`;
+      ids.add(id);
+      return id;
+    },
+  };
 }

@@ -1,16 +1,18 @@
 /** Published files as path items, as far as the caller may use them. */
 import { encodePath } from '../../base/paths.ts';
 import { formatDetails, FORMATS } from '../../tables/read/format.ts';
-import type { DescribedResource } from '../../operations/resources.ts';
+import type {
+  DescribedResource,
+  DescribedColumn,
+  DescribedRows,
+} from '../../operations/resources.ts';
 import {
   CHANGE_PARAMETERS,
   headersNamed,
   LIST_PARAMETERS,
   READ_PARAMETERS,
 } from './dataset-parameters.ts';
-import { changeModel, type JsonObject } from './models.ts';
-import type { DocumentParts } from './parts.ts';
-import { inputSchema, rowSchema } from './row-schema.ts';
+import { changeModel, type JsonObject, type DocumentParts } from './models.ts';
 
 /** `name` is the one the paths are written with. */
 export function resourcePaths(
@@ -181,5 +183,47 @@ function common(
     tags: [resource.type],
     operationId: parts.operationId(method, path),
     ...parts.security,
+  };
+}
+
+const ROW_ID = { type: 'integer', minimum: 1, description: 'Stays with its row' };
+
+function rowSchema({ columns, blank }: DescribedRows): JsonObject {
+  const properties = columns.map((column): [string, JsonObject] => [
+    column.name,
+    columnSchema(column, blank === 'null' ? 'null' : 'string'),
+  ]);
+  return {
+    type: 'object',
+    properties: Object.fromEntries([['_row_id', ROW_ID], ...properties]),
+    required: ['_row_id'],
+  };
+}
+
+/** Omitted columns are blank in a new row and unchanged in an old one. */
+export function inputSchema(
+  { writableColumns }: DescribedRows,
+  { withRowId }: { readonly withRowId: boolean },
+): JsonObject {
+  const properties = writableColumns.map((column): [string, JsonObject] => [
+    column.name,
+    columnSchema(column, 'string', 'null'),
+  ]);
+  return {
+    type: 'object',
+    properties: Object.fromEntries([
+      ...(withRowId ? [['_row_id', ROW_ID] as const] : []),
+      ...properties,
+    ]),
+    ...(withRowId ? { required: ['_row_id'] } : {}),
+    additionalProperties: false,
+  };
+}
+
+function columnSchema({ type, example }: DescribedColumn, ...besides: string[]): JsonObject {
+  const types = [...new Set([type, ...besides])];
+  return {
+    type: types.length === 1 ? types[0] : types,
+    ...(example === undefined ? {} : { examples: [example] }),
   };
 }

@@ -7,7 +7,7 @@ export const openapi: Command = {
   describe: () => undefined,
   run: async ({ outside }) => {
     const { hostedDocument } = await import('../../api/openapi/api-description.ts');
-    const { routes } = await import('../../api/index.ts');
+    const { routes } = await import('../../routes.ts');
     outside.out(`${JSON.stringify(hostedDocument(routes), null, 2)}\n`);
     return 0;
   },

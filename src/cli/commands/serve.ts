@@ -17,7 +17,7 @@ import { describeConfiguration, loadInvocation } from '../configuration.ts';
 import { ServerRequests } from '../server-requests.ts';
 import { tlsWarnings } from '../tls-warnings.ts';
 
-type Service = Awaited<ReturnType<typeof import('../../http/start.ts').startService>>;
+type Service = Awaited<ReturnType<typeof import('../../serve.ts').startService>>;
 
 export const serve: Command = {
   name: 'serve',
@@ -68,7 +68,7 @@ async function serveUntilStopped(
 }
 
 async function start(config: Config, outside: Outside, log: Log): Promise<Service> {
-  const { startService } = await import('../../http/start.ts');
+  const { startService } = await import('../../serve.ts');
   const service = await startService(config, log);
   for (const warning of await tlsWarnings(config, Date.now())) log.warning(warning);
   outside.out(`svc ${version} serving ${config.docroot} at ${service.url}\n`);

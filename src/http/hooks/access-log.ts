@@ -4,7 +4,7 @@
  * The path is logged without its query: queries hold search texts and, by mistake, credentials.
  */
 import type { Log, LogFields } from '../../base/log.ts';
-import type { Metrics } from '../../api/metrics-text.ts';
+import type { Metrics } from '../metrics.ts';
 
 interface AccessEntry {
   readonly requestId: string;

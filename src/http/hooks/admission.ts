@@ -11,7 +11,7 @@ import { nameAsker } from '../../base/work/asker.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
 import { requireAllowedOrigin, requireCsrf, requireOwnOrigin } from './csrf.ts';
-import { isSafeMethod, readOnlyMode } from '../reply/refusals.ts';
+import { isSafeMethod, readOnlyMode } from '../route.ts';
 import {
   clearedSessionCookie,
   cookieValue,

@@ -2,6 +2,10 @@
  * The cookies of a browser session: `svc_session` and its companion `svc_csrf`.
  */
 import { SESSION_LIFETIME_MS } from '../../accounts/identity/sessions.ts';
+import { csrfToken } from '../../accounts/identity/csrf.ts';
+import type { Browser, StartedSession } from '../../operations/accounts.ts';
+import type { Context } from '../context.ts';
+import { type Reply, jsonReply, redirectReply } from '../reply/reply.ts';
 
 /** Name of the session's cookie. */
 export const SESSION_COOKIE = 'svc_session';
@@ -36,7 +40,7 @@ export function csrfCookie(token: string, isSecure: boolean): string {
 }
 
 /** `Set-Cookie` that forgets the CSRF token. */
-export function clearedCsrfCookie(isSecure: boolean): string {
+function clearedCsrfCookie(isSecure: boolean): string {
   return cookie(CSRF_COOKIE, '', 0, isSecure, false);
 }
 
@@ -74,4 +78,48 @@ function cookie(
   const httpOnly = isHttpOnly ? 'HttpOnly; ' : '';
   const secure = isSecure ? '; Secure' : '';
   return `${name}=${value}; ${httpOnly}Max-Age=${maxAge}; Path=/; SameSite=Lax${secure}`;
+}
+
+const ELSEWHERE = '/';
+/** Stands for the own origin; the rule does not depend on which one that is. */
+const ANY_ORIGIN = 'http://own.invalid';
+
+/** The path and query to go to; `/` for nothing and for everything that is not safe. */
+export function safeNext(next: string | null): string {
+  if (next === null || !/^\/(?![/\\])[^\\\u0000-\u0020\u007f]*$/.test(next)) return ELSEWHERE;
+  if (!URL.canParse(next, ANY_ORIGIN)) return ELSEWHERE;
+  const url = new URL(next, ANY_ORIGIN);
+  if (url.origin !== ANY_ORIGIN) return ELSEWHERE;
+  // As a browser will resolve it, and in the characters a header may hold. `/.//x` resolves to `//x`.
+  const resolved = url.pathname + url.search + url.hash;
+  return resolved.startsWith('//') ? ELSEWHERE : resolved;
+}
+
+/** What a login needs to know of the browser. */
+export function browserOf(context: Context): Browser {
+  return {
+    ...context.origin,
+    userAgent: context.request.headers.get('user-agent'),
+    sessionToken: context.session?.token ?? null,
+  };
+}
+
+/** Gives the browser the cookies of its new session. */
+export function sessionStarted(context: Context, { token }: StartedSession): void {
+  const csrf = csrfToken(context.services.serverSecret, token);
+  context.setCookie(SESSION_COOKIE, sessionCookie(token, context.isSecure));
+  context.setCookie(CSRF_COOKIE, csrfCookie(csrf, context.isSecure));
+}
+
+/** The answer to a successful login: cookies, and for an HTML client with a form the way to `next`. */
+export function signedIn(context: Context, started: StartedSession, next: string | null): Reply {
+  sessionStarted(context, started);
+  if (next !== null && context.wantsHtml) return redirectReply(next, 303);
+  return jsonReply({ message: 'Logged in' });
+}
+
+/** Makes the browser forget its session. */
+export function endSession(context: Context): void {
+  context.setCookie(SESSION_COOKIE, clearedSessionCookie(context.isSecure));
+  context.setCookie(CSRF_COOKIE, clearedCsrfCookie(context.isSecure));
 }

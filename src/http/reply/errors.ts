@@ -6,12 +6,30 @@
  */
 import { AppError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
-import { errorPage } from '../../pages/views/error.tsx';
 import { eventErrorReply } from './event-errors.ts';
-import { pageReply } from './page-reply.ts';
-import { isSafeMethod } from './refusals.ts';
+import { isSafeMethod } from '../route.ts';
 import type { Reply } from './reply.ts';
 import { emptyReply, jsonReply } from './reply.ts';
+
+/** What the page of a failure says. */
+export interface FailureView {
+  readonly status: number;
+  readonly detail: string;
+  readonly requestId: string;
+  /** A GET: the same address may be asked for again. */
+  readonly isRepeatable: boolean;
+  /** The form is older than the session, or comes from another site. */
+  readonly isStaleForm: boolean;
+  /** Seconds; null when unknown. */
+  readonly retryAfter: number | null;
+}
+
+/** Makes the page; the pages stand above this folder. */
+export type FailurePage = (
+  context: Context,
+  view: FailureView,
+  options: Pick<Reply, 'status' | 'headers'>,
+) => Reply;
 
 /** Path prefixes whose errors are JSON for everybody; below `/admin/ui` are pages. */
 const JSON_PREFIX = /^\/(?:api|schema|admin(?!\/ui\/)|mcp)(?:\/|$)/;
@@ -38,7 +56,10 @@ export function errorReply(error: unknown, context: Context): Reply {
       isStaleForm: failure.code === 'csrf-failed',
       retryAfter: retryAfterOf(failure),
     };
-    const reply = pageReply(context, errorPage, view, { status, headers: failure.headers });
+    const reply = context.server.failurePage(context, view, {
+      status,
+      headers: failure.headers,
+    });
     return { ...reply, headers: { ...reply.headers, Vary: 'Accept' } };
   }
   return jsonError(failure, context.requestId, isPage ? { Vary: 'Accept' } : {});

@@ -10,6 +10,9 @@ import { encoderFor } from '../../tables/encode/encoders.ts';
 import { type Format, formatDetails, FORMATS } from '../../tables/read/format.ts';
 import { bodyReply, type Reply } from './reply.ts';
 import type { ColumnType } from '../../tables/infer/file-type.ts';
+import { Type } from '@sinclair/typebox';
+import type { Context } from '../context.ts';
+import type { ParameterDescription } from '../operation-description.ts';
 
 /** More are for the API, which pages. */
 const MAX_LIST_ROWS = 10_000;
@@ -118,3 +121,19 @@ function storedValue(value: Plain, type: ColumnType): string | number | null {
   if (typeof value !== 'boolean') return value;
   return type === 'boolean' ? Number(value) : String(value);
 }
+
+/** The format that the address asks for, null for none. Throws `not-found` for one there is not. */
+export function askedFormat(context: Context): Format | null {
+  const asked = context.queryValue('format');
+  if (asked === null || asked === '') return null;
+  const format = FORMATS.find((one) => one === asked);
+  if (format !== undefined) return format;
+  throw new AppError('not-found', 'Not found.');
+}
+
+export const formatParameter: ParameterDescription = {
+  name: 'format',
+  in: 'query',
+  description: 'The rows as a file instead of a page',
+  schema: Type.Union(FORMATS.map((format) => Type.Literal(format))),
+};

@@ -2,8 +2,16 @@
  * From a handler's answer to the response on the wire: conditional answers, compression, cookies and the headers every
  * response has.
  */
-import { gzipBytes, gzipStream, isTextLike, MIN_GZIP_BYTES } from './compression.ts';
-import { acceptsGzip, isNotModified, namesGzipped, quotedTag } from './negotiate.ts';
+import {
+  gzipBytes,
+  gzipStream,
+  isTextLike,
+  MIN_GZIP_BYTES,
+  acceptsGzip,
+  isNotModified,
+  namesGzipped,
+  quotedTag,
+} from './negotiate.ts';
 import { byteStream, countedStream, discardBody, wholeAtOnce } from './outgoing-stream.ts';
 import type { StreamEnd } from './outgoing-stream.ts';
 import type { BodyStream, Reply } from './reply.ts';

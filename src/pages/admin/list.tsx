@@ -4,12 +4,11 @@
  * The whole state is in the address. Several lists of one page keep apart by a prefix, their `part`.
  */
 import type { PropsWithChildren } from '@kitajs/html';
-import { adminOf } from '../../api/admin/door.ts';
+import { adminOf } from '../../api/admin/handlers.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Context } from '../../http/context.ts';
 import type { ServerServices } from '../../http/dependencies.ts';
-import { askedFormat } from '../../http/reply/asked-format.ts';
-import { formatHrefs, requireListRows } from '../../http/reply/list-file.ts';
+import { askedFormat, formatHrefs, requireListRows } from '../../http/reply/list-file.ts';
 import type { Administrator, ListRequest } from '../../operations/administration.ts';
 import { findUserByName, namesOfUsers } from '../../operations/users.ts';
 import type { ListPage, ListSource } from '../../store/list-source.ts';

@@ -9,14 +9,18 @@
  */
 import { type AnyElysia, Elysia } from 'elysia';
 import type { PropsWithChildren } from '@kitajs/html';
-import { adminDoor, adminOf } from '../../api/admin/door.ts';
+import { adminDoor, adminOf } from '../../api/admin/handlers.ts';
 import { AppError } from '../../base/errors.ts';
-import { idOf, problemText } from '../../http/body/form-request.ts';
+import { idOf, problemText } from '../form-request.ts';
 import type { Context } from '../../http/context.ts';
 import type { ServerServices } from '../../http/dependencies.ts';
-import { askedFormat, formatParameter } from '../../http/reply/asked-format.ts';
-import { listFile, type ListRow } from '../../http/reply/list-file.ts';
-import { pageReply } from '../../http/reply/page-reply.ts';
+import {
+  askedFormat,
+  formatParameter,
+  listFile,
+  type ListRow,
+} from '../../http/reply/list-file.ts';
+import { pageReply } from '../page-reply.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
 import { door } from '../../http/door.ts';
 import type { RouteRules } from '../../http/route.ts';

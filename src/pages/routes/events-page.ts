@@ -12,7 +12,7 @@ import { runSearch, type SearchResult } from '../../operations/searches.ts';
 import type { ToldProblem } from '../../language/syntax/problem.ts';
 import { isOnlySearch, startOf, withinTimes } from '../../language/syntax/refine.ts';
 import type { Format } from '../../tables/read/format.ts';
-import { askedFormat, formatParameter } from '../../http/reply/asked-format.ts';
+import { askedFormat, formatParameter, formatHrefs } from '../../http/reply/list-file.ts';
 import type { Context } from '../../http/context.ts';
 import {
   addressOf,
@@ -25,8 +25,7 @@ import {
 import { problemOf } from '../explorer/problem-view.ts';
 import { formOf } from '../explorer/result-view.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
-import { formatHrefs } from '../../http/reply/list-file.ts';
-import { pageReply } from '../../http/reply/page-reply.ts';
+import { pageReply } from '../page-reply.ts';
 import { eventsPage, type EventsView, type ResultFigures } from '../views/events.tsx';
 import type { Reply } from '../../http/reply/reply.ts';
 import { door } from '../../http/door.ts';

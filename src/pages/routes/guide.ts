@@ -3,7 +3,7 @@ import { Elysia } from 'elysia';
 import type { Context } from '../../http/context.ts';
 import { findInGuide, GUIDE_CHAPTERS, guideAddress, guideChapters } from '../guide.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
-import { pageReply } from '../../http/reply/page-reply.ts';
+import { pageReply } from '../page-reply.ts';
 import { guidePage } from '../views/guide.tsx';
 import type { Reply } from '../../http/reply/reply.ts';
 import { door } from '../../http/door.ts';

@@ -5,7 +5,7 @@ import { mayReadEvents } from '../../operations/event-access.ts';
 import { mayUpload } from '../../operations/uploads.ts';
 import type { Context } from '../../http/context.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
-import { pageReply } from '../../http/reply/page-reply.ts';
+import { pageReply } from '../page-reply.ts';
 import { landingPage } from '../views/landing.tsx';
 import type { Reply } from '../../http/reply/reply.ts';
 import { jsonReply } from '../../http/reply/reply.ts';

@@ -1,7 +1,7 @@
 /** The gallery; resources.ts serves the files themselves. */
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
-import { formatParameter } from '../../http/reply/asked-format.ts';
+import { formatParameter } from '../../http/reply/list-file.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import { galleryReply } from '../media-page.ts';
 import type { Viewer } from '../../http/operation-description.ts';

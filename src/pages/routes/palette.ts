@@ -2,7 +2,7 @@ import { Elysia } from 'elysia';
 import { jsonReply } from '../../http/reply/reply.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import { pageAddress } from '../../docroot/registry/addresses.ts';
-import { kindName } from '../kind-names.ts';
+import { kindName } from '../../api/kind-names.ts';
 import { ADMIN_SECTIONS } from '../admin/sections.ts';
 import { door } from '../../http/door.ts';
 

@@ -14,13 +14,13 @@ import {
 } from '../../operations/api-keys.ts';
 import { hasOwnToken, revokeOwnToken } from '../../operations/tokens.ts';
 import type { Context } from '../../http/context.ts';
-import { idOf, keyRequest, problemText } from '../../http/body/form-request.ts';
-import { pageReply } from '../../http/reply/page-reply.ts';
+import { idOf, keyRequest, problemText } from '../form-request.ts';
+import { pageReply } from '../page-reply.ts';
 import { profilePage } from '../views/profile.tsx';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
 import { door } from '../../http/door.ts';
 import type { RouteRules } from '../../http/route.ts';
-import { endSession } from '../../http/hooks/sign-in.ts';
+import { endSession } from '../../http/hooks/session-cookie.ts';
 
 const NOTICES: Readonly<Record<string, string>> = {
   'end-session': 'The session is over.',

@@ -17,8 +17,8 @@ import {
 import { withinTimes } from '../../language/syntax/refine.ts';
 import type { Context } from '../../http/context.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
-import { idOf } from '../../http/body/form-request.ts';
-import { pageReply } from '../../http/reply/page-reply.ts';
+import { idOf } from '../form-request.ts';
+import { pageReply } from '../page-reply.ts';
 import { type RefusedForm, savedSearchesPage } from '../views/saved-searches.tsx';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
 import { door } from '../../http/door.ts';

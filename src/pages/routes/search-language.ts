@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
 import { describeLanguage } from '../../operations/searches.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
-import { pageReply } from '../../http/reply/page-reply.ts';
+import { pageReply } from '../page-reply.ts';
 import { searchLanguagePage } from '../views/search-language.tsx';
 import { door } from '../../http/door.ts';
 

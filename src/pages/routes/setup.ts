@@ -4,13 +4,13 @@ import { AppError } from '../../base/errors.ts';
 import { createFirstSuperuser } from '../../operations/setup.ts';
 import type { Context } from '../../http/context.ts';
 import { isForm } from '../../http/body/form-body.ts';
-import { pageReply } from '../../http/reply/page-reply.ts';
+import { pageReply } from '../page-reply.ts';
 import type { SetupView } from '../views/setup.tsx';
 import { setupPage } from '../views/setup.tsx';
 import type { Reply } from '../../http/reply/reply.ts';
 import { door } from '../../http/door.ts';
 import type { RouteRules } from '../../http/route.ts';
-import { browserOf, signedIn } from '../../http/hooks/sign-in.ts';
+import { browserOf, signedIn } from '../../http/hooks/session-cookie.ts';
 
 const ANOTHER_TOKEN =
   'It is good for fifteen minutes. Start the server again for another, or run svc addsuperuser.';

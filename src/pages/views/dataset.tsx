@@ -5,7 +5,7 @@
  */
 import { shortWords } from '../grid/filter-words.ts';
 import type { GridData } from '../grid/model.ts';
-import { trailTo } from '../../http/hooks/trail.ts';
+import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
 import { Problem } from '../parts/messages.tsx';
 import { PageLinks } from '../parts/page-links.tsx';

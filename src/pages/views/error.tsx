@@ -1,17 +1,6 @@
 /** @jsxImportSource @kitajs/html */
+import type { FailureView } from '../../http/reply/errors.ts';
 import type { FrameView, Page } from './frame.tsx';
-
-interface ErrorView {
-  readonly status: number;
-  readonly detail: string;
-  readonly requestId: string;
-  /** A GET: the same address may be asked for again. */
-  readonly isRepeatable: boolean;
-  /** The form is older than the session, or comes from another site. */
-  readonly isStaleForm: boolean;
-  /** Seconds; null when unknown. */
-  readonly retryAfter: number | null;
-}
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'This request does not work',
@@ -53,7 +42,7 @@ const SAID_BY_TITLE: ReadonlySet<string> = new Set(['Not Found', 'Internal Serve
 
 const GENERAL_ADVICE = 'If this goes on, give the number below to whoever runs this site.';
 
-export const errorPage: Page<ErrorView> = {
+export const errorPage: Page<FailureView> = {
   name: 'error',
   layout: 'card',
   title: (view) => {
@@ -83,26 +72,26 @@ export const errorPage: Page<ErrorView> = {
   ),
 };
 
-function statusText({ status, detail }: ErrorView): string {
+function statusText({ status, detail }: FailureView): string {
   return SAID_BY_TITLE.has(detail) ? `${status} ${detail}` : String(status);
 }
 
 /** A broken file has no status of its own. */
-function isBrokenFile({ status, detail }: ErrorView): boolean {
+function isBrokenFile({ status, detail }: FailureView): boolean {
   return status === 422 && detail.startsWith("Cannot read '");
 }
 
 /** A document that takes more processor time than its page may; its text can still be seen. */
-function isSlowPage({ status, detail }: ErrorView): boolean {
+function isSlowPage({ status, detail }: FailureView): boolean {
   return status === 413 && detail.endsWith('?source=1');
 }
 
 /** A form of another site, or of this one under an address that the server does not know. */
-function isForeignForm({ isStaleForm, detail }: ErrorView): boolean {
+function isForeignForm({ isStaleForm, detail }: FailureView): boolean {
   return isStaleForm && detail.endsWith('cross-site request');
 }
 
-function Advice({ view, frame }: { view: ErrorView; frame: FrameView }) {
+function Advice({ view, frame }: { view: FailureView; frame: FrameView }) {
   const { status, retryAfter, isStaleForm } = view;
   if (isForeignForm(view)) {
     return (
@@ -144,7 +133,7 @@ function Advice({ view, frame }: { view: ErrorView; frame: FrameView }) {
   return <p safe>{ADVICE[status] ?? GENERAL_ADVICE}</p>;
 }
 
-function Actions({ view, frame }: { view: ErrorView; frame: FrameView }) {
+function Actions({ view, frame }: { view: FailureView; frame: FrameView }) {
   const isSignedOut = frame.username === null;
   if (isSignedOut && !view.isStaleForm && (view.status === 401 || view.status === 403)) {
     return (

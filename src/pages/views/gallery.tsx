@@ -3,7 +3,7 @@
  * All media files as cards: filtered, sorted and paged by one form and plain links.
  */
 import type { Format } from '../../tables/read/format.ts';
-import { trailTo } from '../../http/hooks/trail.ts';
+import { trailTo } from '../trail.ts';
 import { Size } from '../parts/values.tsx';
 import type { Page } from './frame.tsx';
 import { PageLinks } from '../parts/page-links.tsx';

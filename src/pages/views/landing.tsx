@@ -3,7 +3,7 @@
  * The start page: the resources that the caller may read as a tree of folders, and for others the ways to sign in.
  */
 import type { ResourceTree, TreeEntry, TreeFolder, TreeLevel } from '../resource-tree.ts';
-import { folderAddress, trailTo } from '../../http/hooks/trail.ts';
+import { folderAddress, trailTo } from '../trail.ts';
 import { NameFilter } from '../parts/forms.tsx';
 import type { FrameView, Page } from './frame.tsx';
 import { PageLinks } from '../parts/page-links.tsx';

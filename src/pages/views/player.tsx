@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import { trailTo } from '../../http/hooks/trail.ts';
+import { trailTo } from '../trail.ts';
 import { Size } from '../parts/values.tsx';
 import type { Page } from './frame.tsx';
 

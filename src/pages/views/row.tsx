@@ -2,7 +2,7 @@
 /**
  * One row of a dataset: all its cells to read, and plain forms to change, add or delete it without script.
  */
-import { trailTo } from '../../http/hooks/trail.ts';
+import { trailTo } from '../trail.ts';
 import type { FrameView, Page } from './frame.tsx';
 import { CsrfField } from './frame.tsx';
 

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { routes } from '../../../src/api/index.ts';
+import { routes } from '../../../src/routes.ts';
 import { tone } from '../../http/media-files.ts';
 import { childrenOf } from '../../http/process-memory.ts';
 import { EXPECTATIONS, FILES } from '../../http/route-matrix.ts';

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { apiKeyList } from '../../../accounts/identity/api-keys.ts';
-import { keyRequest } from '../../../http/body/form-request.ts';
+import { keyRequest } from '../../form-request.ts';
 import {
   createApiKeyFor,
   listAllApiKeys,

@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import { isStateSound } from '../../../api/state-soundness.ts';
+import { isStateSound } from '../../../api/health.ts';
 import { version } from '../../../base/version.ts';
 import { listAllApiKeys } from '../../../operations/api-keys.ts';
 import { listGroups } from '../../../operations/groups.ts';

@@ -7,7 +7,7 @@ import {
   startRebuild,
   stopRebuild,
 } from '../../../operations/search-index.ts';
-import { kindName, TYPE_NAMES } from '../../kind-names.ts';
+import { kindName, TYPE_NAMES } from '../../../api/kind-names.ts';
 import { Count } from '../../parts/values.tsx';
 import { cell, text } from '../../parts/cells.tsx';
 import { act, acts, audit, auditLink, Moment, whoMayLink } from '../cells.tsx';

@@ -1,0 +1,254 @@
+/** Rows and columns of datasets. */
+import { AppError } from '../base/errors.ts';
+import { type Soon, whenThere } from '../base/work/soon.ts';
+import { loadGrants } from '../accounts/rights/permissions.ts';
+import type { Verb } from '../accounts/rights/principal.ts';
+import { contentDisposition } from '../tables/encode/download-name.ts';
+import { type Format, formatDetails, FORMATS } from '../tables/read/format.ts';
+import { parseListParameters } from '../tables/read/list-parameters.ts';
+import type { RowsPage } from '../tables/copy/table-cache.ts';
+import type { Resource } from '../docroot/registry/registry.ts';
+import { mayAccess } from '../operations/access.ts';
+import {
+  type ChangeRequest,
+  changeRows,
+  checkValues,
+  DATASET_METHODS,
+  type RowsQuery,
+  findDataset,
+  queryRows,
+  READ_METHODS,
+  readSchema,
+  requireReadable,
+  requireWritable,
+} from '../operations/datasets.ts';
+import { isStillAdmitted } from '../http/hooks/admission.ts';
+import type { Context } from '../http/context.ts';
+import { parseEntityTags, preferredType } from '../http/reply/negotiate.ts';
+import { nextLink } from '../http/reply/next-link.ts';
+import { bodyReply, emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
+import { whileAllowed } from '../http/body/standing-body.ts';
+
+/** A longer answer may outlast the caller's rights, which are then checked while it is sent. */
+const LONG_ANSWER_ROWS = 10_000;
+const NO_PARAMETERS = parseListParameters(new URLSearchParams());
+const VARY = { Vary: 'Accept, Accept-Encoding' };
+
+export async function datasetRows(context: Context, name: string): Promise<Reply> {
+  const { services, caller, origin, method } = context;
+  const resource = await findDataset(services, caller, origin, name, verbOf(method));
+  if (method === 'OPTIONS') return emptyReply(204, { Allow: methodsOf(resource) });
+  return method === 'GET' || method === 'HEAD'
+    ? listRows(context, resource)
+    : change(context, resource);
+}
+
+function listRows(context: Context, resource: Resource): Soon<Reply> {
+  const parameters = context.search === '' ? NO_PARAMETERS : parseListParameters(context.search);
+  const format = parameters.format ?? formatFor(context.request.headers.get('accept'));
+  return queryRows(context.services, resource, parameters, format, (query) =>
+    answerRows(context, query, parameters.format),
+  );
+}
+
+function answerRows(context: Context, query: RowsQuery, askedFormat: Format | null): Soon<Reply> {
+  const etag = etagOf(query, query.table.version());
+  if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
+  const read = context.services.reading.run(query.table, query.prepared, {
+    // A getter: only some reads can be aborted, and making the signal costs more than most others take.
+    get signal() {
+      return context.request.signal;
+    },
+    isHead: context.method === 'HEAD',
+  });
+  return whenThere(read, (page) => pageReply(context, query, page, askedFormat));
+}
+
+function etagOf({ prepared }: RowsQuery, version: string): string {
+  return `${version}.${prepared.representation}`;
+}
+
+const keptReplies = new WeakMap<RowsPage, Reply>();
+
+function pageReply(
+  context: Context,
+  query: RowsQuery,
+  page: RowsPage,
+  askedFormat: Format | null,
+): Reply {
+  if (page.isKept !== true || page.format !== 'json' || page.nextCursor !== null) {
+    return newPageReply(context, query, page, askedFormat);
+  }
+  let reply = keptReplies.get(page);
+  if (reply === undefined) {
+    reply = { ...newPageReply(context, query, page, askedFormat), isKept: true };
+    keptReplies.set(page, reply);
+  }
+  return reply;
+}
+
+function newPageReply(
+  context: Context,
+  query: RowsQuery,
+  page: RowsPage,
+  askedFormat: Format | null,
+): Reply {
+  const { resource } = query;
+  const body =
+    page.body instanceof ReadableStream && page.total > LONG_ANSWER_ROWS
+      ? whileAllowed(page.body, () => mayStillRead(context, resource))
+      : page.body;
+  return bodyReply(body, page.mediaType, {
+    etag: etagOf(query, page.version),
+    headers: pageHeaders(context, resource, page, askedFormat),
+  });
+}
+
+function pageHeaders(
+  context: Context,
+  resource: Resource,
+  page: RowsPage,
+  askedFormat: Format | null,
+): Record<string, string> {
+  const headers: Record<string, string> = { ...VARY, 'X-Total-Count': String(page.total) };
+  if (page.nextCursor !== null) Object.assign(headers, nextLink(context, page.nextCursor));
+  if (page.format === 'json') return headers;
+  return Object.assign(headers, downloadHeader(resource, page, askedFormat));
+}
+
+async function mayStillRead(context: Context, resource: Resource): Promise<boolean> {
+  if (!(await isStillAdmitted(context))) return false;
+  return mayAccess(await loadGrants(context.services.db, context.caller), resource, 'read');
+}
+
+/** Spreadsheet-like answers are downloads; NDJSON only when requested by name. */
+function downloadHeader(
+  resource: Resource,
+  page: RowsPage,
+  asked: string | null,
+): Record<string, string> {
+  if (page.format === 'json' || (page.format === 'ndjson' && asked !== 'ndjson')) return {};
+  const name = resource.canonical.split('/').slice(resource.sheet === null ? -1 : -2);
+  return { 'Content-Disposition': contentDisposition(name.join('-'), page.format) };
+}
+
+/**
+ * For the script of the dataset page: many rows in one write, where the API changes one at a time, and a check of
+ * values before that.
+ */
+export async function changeMany(context: Context, resource: Resource): Promise<Reply> {
+  await requireChangeable(context, resource);
+  const body = await context.json();
+  const { action, data } = (body ?? {}) as { action?: unknown; data?: unknown };
+  if (action === 'check')
+    return jsonReply({ misfits: await checkValues(context.services, resource, data) });
+  const method = action === 'update' ? 'PATCH' : 'DELETE';
+  return changed(context, resource, { method, takesLists: true, body });
+}
+
+async function change(context: Context, resource: Resource): Promise<Reply> {
+  await requireChangeable(context, resource);
+  const { method } = context;
+  return changed(context, resource, {
+    method,
+    body: await context.json(),
+  });
+}
+
+function requireChangeable(context: Context, resource: Resource): Promise<void> {
+  requireWritable(resource, context.method);
+  requireChangesAllowed(context);
+  return requireReadable(context.services, resource);
+}
+
+async function changed(
+  context: Context,
+  resource: Resource,
+  request: Pick<ChangeRequest, 'method' | 'takesLists' | 'body'>,
+): Promise<Reply> {
+  const isLenient = isHandledLeniently(context.request.headers.get('prefer'));
+  const result = await changeRows(context.services, context.user, context.origin, resource, {
+    ...request,
+    ifMatch: versionsOf(context.request.headers.get('if-match')),
+    isLenient,
+  });
+  const { rowIds, version } = result;
+  return jsonReply(
+    { success: true, count: rowIds.length, row_ids: rowIds },
+    {
+      headers: {
+        ETag: `"${version}"`,
+        ...(isLenient && { 'Preference-Applied': 'handling=lenient' }),
+      },
+    },
+  );
+}
+
+/**
+ * `Prefer: handling=lenient` (RFC 7240, 4.4) lets undo restore a value to a column whose type changed when the value
+ * left.
+ */
+function isHandledLeniently(prefer: string | null): boolean {
+  return prefer !== null && /(?:^|[,;\s])handling\s*=\s*"?lenient\b/i.test(prefer);
+}
+
+export async function datasetSchema(context: Context, name: string): Promise<Reply> {
+  const resource = await findReadOnly(context, name);
+  if (context.method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
+  const { version, json } = await readSchema(context.services, resource);
+  return bodyReply(json, 'application/json', { etag: `${version}.schema`, headers: VARY });
+}
+
+/** Whatever the caller's rights. */
+async function findReadOnly(
+  { services, caller, origin, method }: Context,
+  name: string,
+): Promise<Resource> {
+  const resource = await findDataset(services, caller, origin, name, verbOf(method));
+  requireRead(method);
+  return resource;
+}
+
+export function requireRead(method: string): void {
+  if (verbOf(method) === 'read') return;
+  throw new AppError('method-not-allowed', 'Method Not Allowed', {
+    headers: { allow: READ_METHODS },
+  });
+}
+
+const FORMAT_TYPES = FORMATS.map((format) => formatDetails[format].mediaType.split(';')[0]!);
+
+/** JSON when the `Accept` names no format of ours. */
+function formatFor(accept: string | null): Format {
+  if (accept === null || accept === '*/*') return 'json';
+  const preferred = preferredType(accept, FORMAT_TYPES);
+  return preferred === null ? 'json' : FORMATS[FORMAT_TYPES.indexOf(preferred)]!;
+}
+
+/** Of every strong tag the part that is the file version. */
+function versionsOf(ifMatch: string | null): string[] | null {
+  if (ifMatch === null) return null;
+  const tags = parseEntityTags(ifMatch);
+  if (tags === '*') return ['*'];
+  const versions = tags.flatMap(({ value, isWeak }) => (isWeak ? [] : [value.split('.')[0]!]));
+  // A quoted star is a version of no file, not the star that matches all.
+  return versions.filter((version) => version !== '*');
+}
+
+function methodsOf(resource: Resource): string {
+  const { dataset } = resource.kind;
+  const isWritable = dataset?.edit && !dataset.readOnlyReason?.(resource.rel);
+  return isWritable ? DATASET_METHODS : READ_METHODS;
+}
+
+/** For files, read-only mode is reported after existence and method. */
+export function requireChangesAllowed({ services }: Context): void {
+  if (!services.config.readonly) return;
+  throw new AppError('read-only', 'Server is in read-only mode', {
+    headers: { allow: READ_METHODS },
+  });
+}
+
+export function verbOf(method: string): Verb {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? 'read' : 'write';
+}

@@ -1,0 +1,271 @@
+/**
+ * Bodies of accepting routes: as received, decompressed with a limit, and what kind of body it is.
+ *
+ * What is received and inflated takes room in the queue before it is kept, piece by piece, so that no number of
+ * bodies, bombs among them, holds more than the queue.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { QueuePlace } from '../../events/intake/queue-room.ts';
+import { lengthOf } from '../../events/store/writer-orders.ts';
+import { ByteBlocks } from '../../http/reply/byte-blocks.ts';
+import { inflated, isKnownCoding } from '../../http/body/content-coding.ts';
+import type { Context } from '../../http/context.ts';
+import { multipartFields, urlencodedFields } from '../../http/body/form-body.ts';
+import { decodeUtf8, JsonParseError, parseEventJson } from '../../events/intake/json-text.ts';
+
+/** A body with events. */
+interface EventBody {
+  /** In the pieces it came in. */
+  readonly pieces: readonly Uint8Array[];
+  /** `json`, NDJSON lines, or a form as JSON text. */
+  readonly form: 'json' | 'lines' | 'fields';
+}
+
+/** How an accepting route takes a body; the limits of events unless it says otherwise. */
+interface BodyRules {
+  readonly takesLines: boolean;
+  /** Names of a form whose values gather. */
+  readonly lists?: readonly string[];
+  /** Of the body as received and once it is decompressed. */
+  readonly maxBytes?: number;
+  /** Holds the body; none for the small bodies of `maxBytes`. */
+  readonly place?: QueuePlace;
+}
+
+interface Reading {
+  /** One that the reader of the body undoes itself. */
+  readonly ownCoding?: string;
+  /** A lower limit for both forms of the body. */
+  readonly mostBytes?: number;
+  readonly place?: QueuePlace | null;
+}
+
+const LINES: ReadonlySet<string> = new Set([
+  'application/x-ndjson',
+  'application/ndjson',
+  'application/jsonl',
+]);
+
+/** A body up to here is read in one go, its room taken before; the room of larger ones grows as they come in. */
+const MAX_WHOLE_BYTES = 1024 * 1024;
+/** Who sends less than 4 KiB a second, for more than a minute, holds room that others need. */
+const PATIENCE_MS = 60_000;
+const SLOWEST_BYTES_PER_MS = 4;
+/** A form is one event, and read in one go: percent-encoding makes three bytes of one. */
+const FORM_BYTES_PER_EVENT_BYTE = 7;
+
+/**
+ * The pieces of the body without its content encoding. Throws `too-large` (`Request body too large`, `Decompressed body too
+ * large`) as soon as it is, `unsupported-media-type` for an unknown encoding, `bad-request` for a damaged body; `throttled`
+ * and `unavailable` when the queue has no room for it.
+ */
+export async function decodedBody(
+  context: Context,
+  { ownCoding, mostBytes = Number.POSITIVE_INFINITY, place = null }: Reading = {},
+): Promise<readonly Uint8Array[]> {
+  const { clock, config } = context.services;
+  const { limits } = config.events;
+  const maxBytes = Math.min(limits.max_body_bytes, mostBytes);
+  const maxDecoded = Math.min(limits.max_decoded_bytes, mostBytes);
+  const coding = (context.request.headers.get('content-encoding') ?? 'identity')
+    .trim()
+    .toLowerCase();
+  const isPlain = coding === 'identity' || coding === '' || coding === ownCoding;
+  if (!isPlain && !isKnownCoding(coding)) throw unsupported(coding);
+  const declared = Number(context.request.headers.get('content-length') ?? 0);
+  if (declared > maxBytes) throw new AppError('too-large', 'Request body too large');
+  const { body } = context;
+  if (isPlain && declared > 0 && declared <= MAX_WHOLE_BYTES) {
+    await place?.take({ bytes: declared });
+    return [await readInTime(body.bytes(maxBytes), declared, place)];
+  }
+  const stream = body.stream(maxBytes);
+  return isPlain
+    ? gathered(stream, { maxBytes, place, clock })
+    : gathered(inflated(stream, coding), { maxBytes: maxDecoded, place, clock });
+}
+
+/** What `gathered` goes by. */
+interface Gathering {
+  readonly maxBytes: number;
+  readonly place: QueuePlace | null;
+  readonly clock: Clock;
+}
+
+/**
+ * All of a stream in blocks, each of which has its room in the place before it is kept. Throws `too-large`, `bad-request` for
+ * a stream that is too slow, and as `QueuePlace.take`; the stream is left before that.
+ */
+export async function gathered(
+  stream: AsyncIterable<Uint8Array>,
+  { maxBytes, place, clock }: Gathering,
+): Promise<Uint8Array[]> {
+  const blocks = new ByteBlocks();
+  const startedAt = clock.monotonic();
+  let taken = 0;
+  for await (const piece of stream) {
+    const size = blocks.length + piece.length;
+    if (size > maxBytes) throw new AppError('too-large', 'Decompressed body too large');
+    if (clock.monotonic() - startedAt > patienceFor(size)) throw tooSlow();
+    const more = blocks.growth(piece.length);
+    if (more > 0) {
+      await place?.take({ bytes: more });
+      taken += more;
+    }
+    blocks.add(piece);
+  }
+  const pieces = blocks.pieces();
+  place?.give(taken - blocks.length);
+  return pieces;
+}
+
+/**
+ * A body of a known size that is read in one go. Throws `bad-request` when it is too slow: nobody can stop the reading then,
+ * so its room is given back when it ends.
+ */
+export async function readInTime(
+  reading: Promise<Uint8Array>,
+  bytes: number,
+  place: QueuePlace | null,
+  sleep: (ms: number) => Promise<void> & Partial<Disposable> = cancellableSleep,
+): Promise<Uint8Array> {
+  const patience = sleep(patienceFor(bytes));
+  try {
+    const body = await Promise.race([reading, patience]);
+    if (body !== undefined) return body;
+    place?.giveAfter(bytes, reading);
+    throw tooSlow();
+  } finally {
+    patience[Symbol.dispose]?.();
+  }
+}
+
+/** Milliseconds in which so many bytes must have come. */
+function patienceFor(bytes: number): number {
+  return PATIENCE_MS + bytes / SLOWEST_BYTES_PER_MS;
+}
+
+function cancellableSleep(ms: number): Promise<void> & Disposable {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  return Object.assign(promise, { [Symbol.dispose]: () => clearTimeout(timer) });
+}
+
+function tooSlow(): AppError {
+  return new AppError('bad-request', 'The request body came too slowly');
+}
+
+/** The pieces as one; of a single one no copy is made. */
+export function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [first] = pieces;
+  return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
+}
+
+/** The body of `POST /api/events/` and of updates. Throws as `decodedBody`, and `unsupported-media-type`. */
+export async function eventBody(context: Context, rules: BodyRules): Promise<EventBody> {
+  const { mediaType } = context.body;
+  const decoded = (mostBytes = rules.maxBytes): Promise<readonly Uint8Array[]> =>
+    decodedBody(context, { mostBytes, place: rules.place });
+  if (mediaType === '' || mediaType === 'application/json' || mediaType.endsWith('+json')) {
+    return { pieces: await decoded(), form: 'json' };
+  }
+  if (rules.takesLines && LINES.has(mediaType)) return { pieces: await decoded(), form: 'lines' };
+  if (mediaType === 'application/x-www-form-urlencoded') {
+    const pieces = await decoded();
+    // curl -d says so of everything.
+    const head = Buffer.from(pieces[0]?.subarray(0, 256) ?? []).toString('latin1');
+    if (/^\s*[[{]/.test(head)) return { pieces, form: 'json' };
+    if (lengthOf(pieces) > formBytes(context))
+      throw new AppError('too-large', 'Request body too large');
+    return asFields(urlencodedFields(Buffer.concat(pieces).toString()), rules.lists);
+  }
+  if (mediaType === 'multipart/form-data') {
+    const pieces = await decoded(Math.min(rules.maxBytes ?? Infinity, formBytes(context)));
+    const stream = (async function* () {
+      yield* pieces;
+    })();
+    const contentType = context.request.headers.get('content-type');
+    return asFields(await multipartFields(stream, contentType), rules.lists);
+  }
+  throw unsupported(mediaType);
+}
+
+/** Names in `lists` gather their values, of others the last counts. */
+function asFields(
+  fields: Iterable<readonly [string, string]>,
+  lists: readonly string[] = [],
+): EventBody {
+  const members: Record<string, unknown> = {};
+  for (const [name, value] of fields) {
+    const gathered = members[name];
+    if (!lists.includes(name)) members[name] = value;
+    else if (Array.isArray(gathered)) gathered.push(value);
+    else members[name] = [value];
+  }
+  return { pieces: [Buffer.from(JSON.stringify(members))], form: 'fields' };
+}
+
+function formBytes({ services }: Context): number {
+  return services.config.events.limits.max_event_bytes * FORM_BYTES_PER_EVENT_BYTE;
+}
+
+function unsupported(type: string): AppError {
+  return new AppError('unsupported-media-type', `Unsupported media type "${type}" in request.`);
+}
+
+/** How many events a body holds, about: lines, or members called data; at least 1, at most `most`. */
+export function estimatedEvents({ pieces, form }: EventBody, most: number): number {
+  return countedMarks(pieces, form === 'lines' ? '\n' : '"data"', most);
+}
+
+/** How often a mark stands in a body, at least 1, at most `most`: what holds more is refused anyway. */
+export function countedMarks(pieces: readonly Uint8Array[], mark: string, most: number): number {
+  const marked = Buffer.from(mark);
+  const overlap = marked.length - 1;
+  let count = 0;
+  let seam = Buffer.alloc(0);
+  for (const { buffer: bytes, byteOffset, byteLength } of pieces) {
+    const buffer = Buffer.from(bytes, byteOffset, byteLength);
+    if (overlap > 0) {
+      // Too short on either side to hold a whole mark.
+      const across = Buffer.concat([seam, buffer.subarray(0, overlap)]);
+      count += marksIn(across, marked, most - count);
+      seam = Buffer.from((byteLength < overlap ? across : buffer).subarray(-overlap));
+    }
+    count += marksIn(buffer, marked, most - count);
+  }
+  return Math.max(1, count);
+}
+
+function marksIn(buffer: Buffer, mark: Buffer, most: number): number {
+  let count = 0;
+  for (let at = buffer.indexOf(mark); at >= 0 && count < most; at = buffer.indexOf(mark, at + 1))
+    count += 1;
+  return count;
+}
+
+/** Names, queries and settings; it is parsed at once, so more would hold everybody up. */
+export const MAX_SMALL_BODY_BYTES = 1024 * 1024;
+
+/**
+ * The value of a body of at most 1 MiB; of a form an object, where names in `lists` may repeat. Throws `too-large`, and
+ * `bad-request` with the text for bodies that are no JSON.
+ */
+export async function eventJsonBody(
+  context: Context,
+  lists: readonly string[] = [],
+): Promise<unknown> {
+  const rules = { takesLines: false, lists, maxBytes: MAX_SMALL_BODY_BYTES };
+  const { pieces, form } = await eventBody(context, rules);
+  try {
+    return parseEventJson(
+      decodeUtf8(joined(pieces)),
+      context.services.config.events.limits.max_depth,
+    );
+  } catch (error) {
+    if (error instanceof JsonParseError && form === 'json')
+      throw new AppError('bad-request', error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * What the accepting routes of log clients have in common (EV section 9): credentials, limits, counters; each has its own
+ * words for a failure.
+ */
+import { Type } from '@sinclair/typebox';
+import { AppError } from '../../base/errors.ts';
+import type { QueuePlace } from '../../events/intake/queue-room.ts';
+import {
+  admitIntake,
+  ingestEvents,
+  noteRefusedIntake,
+  queuePlace,
+} from '../../operations/events.ts';
+import type { Context } from '../../http/context.ts';
+import { countedMarks, decodedBody } from './body.ts';
+import type { BodyDescription, OperationDescription } from '../../http/operation-description.ts';
+import { readOnlyMode, patternOf, type RouteRules } from '../../http/route.ts';
+import { type Reply, emptyReply } from '../../http/reply/reply.ts';
+import type { Asked } from '../../http/door.ts';
+import { refusalOf } from '../../accounts/identity/refusal.ts';
+import { splitAuthorization } from '../../accounts/identity/method.ts';
+
+/** How a dialect stands on the web. */
+export interface DialectDoor {
+  readonly dialect: string;
+  /** Throws `unsupported-media-type` for a body the dialect cannot read. */
+  readonly mode: (context: Context) => string;
+  /** Stands about once in an entry. */
+  readonly mark: string;
+  readonly failure: (failure: AppError, context: Context) => Reply;
+  /** What a failure is made of. */
+  readonly failureBodies: readonly BodyDescription[];
+  /** Headers of the request the dialect asks for, in lower case. */
+  readonly headers?: readonly string[];
+  /** A content encoding the dialect undoes itself. */
+  readonly ownCoding?: string;
+}
+
+/** What holds for all routes of log clients. */
+export const DIALECT_RULES = {
+  access: 'user',
+  takesIngestCredentials: true,
+  neverRedirects: true,
+  leavesOtherMethods: true,
+  // Who may not write at all learns that first; the handler refuses the others itself.
+  isExemptFromReadOnly: true,
+  takesEventsBy: ['GET', 'POST', 'PUT'],
+  onRefused: noteUnknownSender,
+} as const satisfies RouteRules;
+
+const PARAMETERS = ['index', 'sourcetype', 'source', 'host', 'dry_run'].map(
+  (name) =>
+    ({
+      name,
+      in: 'query',
+      description:
+        name === 'dry_run' ? '`1`: check everything, store nothing' : `For entries without ${name}`,
+      schema: Type.String(),
+    }) as const,
+);
+
+/** The handler of an accepting route. */
+export function accepts(door: DialectDoor): (context: Asked & { route: string }) => Promise<Reply> {
+  return ({ ask, route }) => accept(ask, door, patternOf(route, {}));
+}
+
+/** Checks and description of an accepting route. `describes` needs no parameters: all have the same. */
+export function dialectRoute(
+  { failure, failureBodies }: DialectDoor,
+  describes: OperationDescription,
+  rules: Partial<RouteRules> = {},
+): { readonly checks: RouteRules; readonly describes: OperationDescription } {
+  return {
+    checks: {
+      ...DIALECT_RULES,
+      answersFailure: failure,
+      describesFailure: () => failureBodies,
+      ...rules,
+    },
+    describes: {
+      ...describes,
+      parameters: [...(describes.parameters ?? []), ...PARAMETERS],
+      errors: [400, 413, 415, 422, 429, 503],
+    },
+  };
+}
+
+async function accept(context: Context, door: DialectDoor, route: string): Promise<Reply> {
+  const { services, user, origin, request } = context;
+  const { dialect } = door;
+  await admitIntake(services, user, origin, dialect);
+  if (services.config.readonly) throw readOnlyMode();
+  const key = request.headers.get('idempotency-key');
+  if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key))
+    throw new AppError('bad-request', 'Invalid Idempotency-Key.');
+  using place = placeFor(context, door);
+  const { mode, body } = await bodyOf(context, door, place);
+  const written = await ingestEvents(services, user, origin, {
+    dialect,
+    mode,
+    mediaType: context.body.mediaType,
+    parameters: { ...Object.fromEntries(context.query), _index: context.parameters['index'] ?? '' },
+    headers: headersOf(request.headers, door.headers ?? []),
+    body,
+    events: countedMarks(body, door.mark, services.config.events.limits.max_events),
+    isDryRun: context.queryValue('dry_run') === '1',
+    isMinimal: false,
+    idempotency: key === null ? null : { route: `POST ${route}`, key },
+    place,
+  });
+  if (written.body === null) return emptyReply(written.status, written.headers);
+  return { status: written.status, headers: written.headers, body: written.body };
+}
+
+function placeFor(context: Context, { dialect }: DialectDoor): QueuePlace {
+  const { services, user } = context;
+  try {
+    return queuePlace(services, user);
+  } catch (error) {
+    if (error instanceof AppError) noteRefusedIntake(services, user, dialect, error);
+    throw error;
+  }
+}
+
+async function bodyOf(
+  context: Context,
+  door: DialectDoor,
+  place: QueuePlace,
+): Promise<{ mode: string; body: readonly Uint8Array[] }> {
+  try {
+    const { ownCoding } = door;
+    const mode = door.mode(context);
+    return { mode, body: await decodedBody(context, { ownCoding, place }) };
+  } catch (error) {
+    if (error instanceof AppError)
+      noteRefusedIntake(context.services, context.user, door.dialect, error);
+    throw error;
+  }
+}
+
+function headersOf(headers: Headers, names: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of names) {
+    const value = headers.get(name);
+    if (value !== null) found[name] = value;
+  }
+  return found;
+}
+
+/** Counts a refused credential of an accepting request. Passwords are never hashed: of Basic the name counts. */
+export async function noteUnknownSender(context: Context, reason: AppError): Promise<void> {
+  if (context.method !== 'POST' || refusalOf(reason)?.reason !== 'unknown') return;
+  const { headers } = context.request;
+  const split = splitAuthorization(headers.get('authorization'));
+  const key = headers.get('x-api-key')?.trim();
+  const value = split?.scheme === 'basic' ? nameOf(split.rest) : (split?.rest ?? key);
+  if (value === undefined || value === '') return;
+  context.services.ingestCounters.noteUnknown(value, context.peer.address);
+}
+
+function nameOf(basic: string): string {
+  return Buffer.from(basic, 'base64').toString().split(':', 1)[0] ?? '';
+}

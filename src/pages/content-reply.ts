@@ -1,0 +1,155 @@
+/**
+ * Content and media as answers (section 19): which of the forms of a file a request means.
+ */
+import { timestamp } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { FileStamp } from '../base/files/file-stamp.ts';
+import { sha256Hex } from '../base/ids.ts';
+import { fileNameOf, stemOf } from '../base/paths.ts';
+import { MAX_RENDER_BYTES } from '../docroot/documents.ts';
+import type { Resource } from '../docroot/registry/registry.ts';
+import { type ContentServices, describeMedia, pictureSizes } from '../operations/content.ts';
+import { READ_METHODS } from '../operations/datasets.ts';
+import type { Context } from '../http/context.ts';
+import { resolveLinks } from './document-links.ts';
+import { withPictureSizes } from './document-pictures.ts';
+import { fileReply } from '../http/reply/file-reply.ts';
+import { preferredType } from '../http/reply/negotiate.ts';
+import { pageReply } from './page-reply.ts';
+import { documentPage } from './views/document.tsx';
+import { bodyReply, emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
+import type { Answer } from '../http/route.ts';
+
+/** What content needs beyond what every route has. */
+export interface ContentReplyServices extends ContentServices {
+  readonly config: { readonly content: { readonly trusted_html: boolean } };
+}
+
+const VARY = { Vary: 'Accept, Accept-Encoding' };
+
+/** Content or media the caller may use; only read. Throws `method-not-allowed`, and as the operations. */
+export async function contentReply(
+  services: ContentReplyServices,
+  context: Context,
+  resource: Resource,
+): Promise<Answer> {
+  const { method } = context;
+  if (method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
+  if (method !== 'GET' && method !== 'HEAD') {
+    throw new AppError('method-not-allowed', 'Method Not Allowed', {
+      headers: { allow: READ_METHODS },
+    });
+  }
+  const isDownload = isOn(context, 'download');
+  if (resource.family === 'media' && !isDownload) {
+    if (isOn(context, 'metadata')) return metadataReply(services, context, resource);
+    if (isOn(context, 'thumbnail')) return coverReply(services, context, resource);
+  }
+  if (resource.kind.render === undefined || isDownload)
+    return fileReply(services, context, resource);
+  const wantsSource =
+    isOn(context, 'raw') ||
+    preferredType(context.request.headers.get('accept'), ['text/html', 'text/markdown']) ===
+      'text/markdown';
+  if (wantsSource) return fileReply(services, context, resource);
+  return isOn(context, 'source')
+    ? sourceReply(services, context, resource)
+    : documentReply(services, context, resource);
+}
+
+async function documentReply(
+  services: ContentReplyServices,
+  context: Context,
+  resource: Resource,
+): Promise<Answer> {
+  const { rel } = resource;
+  const changedAt = await changedAtOf(services, resource);
+  const document = await services.documents.rendered(resource);
+  const linked = resolveLinks(document.body, {
+    path: context.path,
+    rel,
+    familyOf: (target) => services.documents.familyOf(target),
+  });
+  const body = await withPictureSizes(linked, context.path, (names) =>
+    pictureSizes(services, context.caller, names),
+  );
+  const reply = pageReply(context, documentPage, {
+    ...document,
+    title: document.title ?? fileNameOf(stemOf(rel)),
+    body,
+    rel,
+    changedAt,
+    source: null,
+  });
+  return perReader(reply);
+}
+
+/** The text as it was written, in the frame. Throws `too-large` for what is no document to read. */
+async function sourceReply(
+  services: ContentReplyServices,
+  context: Context,
+  resource: Resource,
+): Promise<Answer> {
+  const { rel } = resource;
+  const file = await services.documents.open(resource);
+  try {
+    if (file.size > MAX_RENDER_BYTES) {
+      throw new AppError('too-large', `'${rel}' is too large to be shown as a page; download it`);
+    }
+    const source = new TextDecoder().decode(await file.read(0, file.size));
+    const changedAt = changeTime(file.stamp);
+    const none = { body: '', outline: [], facts: [], hasHeading: false };
+    const view = { ...none, title: fileNameOf(rel), rel, changedAt, source };
+    return perReader(pageReply(context, documentPage, view));
+  } finally {
+    await file.close();
+  }
+}
+
+async function changedAtOf(services: ContentReplyServices, resource: Resource): Promise<string> {
+  const file = await services.documents.open(resource);
+  await file.close();
+  return changeTime(file.stamp);
+}
+
+function changeTime({ mtimeNs }: FileStamp): string {
+  return timestamp(Number(mtimeNs) / 1e6);
+}
+
+/** The frame names the reader, so the page has a version for each of them. */
+function perReader(reply: Reply): Reply {
+  return { ...reply, headers: { ...reply.headers, ...VARY }, etag: etagOf(String(reply.body)) };
+}
+
+async function metadataReply(
+  services: ContentReplyServices,
+  context: Context,
+  resource: Resource,
+): Promise<Answer> {
+  const description = await describeMedia(services, resource);
+  const etag = etagOf(JSON.stringify(description));
+  if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
+  return jsonReply(description, { etag, headers: VARY });
+}
+
+/** The embedded cover as an image, so that pages need not carry it. Throws `not-found` when there is none. */
+async function coverReply(
+  services: ContentReplyServices,
+  context: Context,
+  resource: Resource,
+): Promise<Answer> {
+  const { thumbnail } = await describeMedia(services, resource);
+  const [, type, data] = /^data:([\w/.+-]+);base64,(.*)$/.exec(thumbnail ?? '') ?? [];
+  if (type === undefined || data === undefined) throw new AppError('not-found', 'Not Found');
+  const etag = etagOf(data);
+  if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
+  return bodyReply(Buffer.from(data, 'base64'), type, { etag, headers: VARY });
+}
+
+function isOn(context: Context, parameter: string): boolean {
+  return /^(?:true|1)$/i.test(context.queryValue(parameter) ?? '');
+}
+
+function etagOf(text: string): string {
+  return sha256Hex(text).slice(0, 32);
+}

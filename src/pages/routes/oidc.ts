@@ -1,0 +1,152 @@
+import { Elysia } from 'elysia';
+/**
+ * Sign-in through the identity provider, and the metadata by which clients find it.
+ *
+ * A browser gets every failure as the sign-in page with the reason, so that a local password can be used while the
+ * provider is down.
+ */
+import { Type } from '@sinclair/typebox';
+import { AppError } from '../../base/errors.ts';
+import { finishOidcSignIn, startOidcSignIn } from '../../operations/oidc-sign-in.ts';
+import type { Context } from '../../http/context.ts';
+import { loginForm } from './login.ts';
+import type { OperationDescription } from '../../http/operation-description.ts';
+import type { Reply } from '../../http/reply/reply.ts';
+import { jsonReply, redirectReply } from '../../http/reply/reply.ts';
+import type { ServerServices } from '../../http/dependencies.ts';
+import { door } from '../../http/door.ts';
+import {
+  safeNext,
+  type OidcCookie,
+  clearedOidcCookie,
+  cookieValue,
+  OIDC_COOKIES,
+  oidcCookie,
+  browserOf,
+  sessionStarted,
+} from '../../http/hooks/session-cookie.ts';
+
+const text = (
+  description: string,
+): { description: string; schema: ReturnType<typeof Type.String> } => ({
+  description,
+  schema: Type.String(),
+});
+
+const startDescription: OperationDescription = {
+  summary: 'Sign in through the identity provider',
+  tag: 'auth',
+  parameters: [
+    { name: 'next', in: 'query', ...text('Where to go afterwards: a path of this site') },
+  ],
+  answers: { 302: { description: 'To the page of the identity provider', schema: null } },
+  errors: [404, 502, 503],
+};
+
+const returnDescription: OperationDescription = {
+  summary: 'Come back from the identity provider',
+  tag: 'auth',
+  parameters: [
+    { name: 'code', in: 'query', ...text('Authorization code') },
+    { name: 'state', in: 'query', ...text('The state the sign-in began with') },
+    { name: 'iss', in: 'query', ...text('Issuer the answer comes from') },
+    { name: 'error', in: 'query', ...text('Why the provider refused') },
+  ],
+  answers: { 302: { description: 'Signed in: to `next` or the start page', schema: null } },
+  errors: [400, 404, 502],
+};
+
+const signIn = {
+  access: 'public',
+  neverRedirects: true,
+  isListed: ({ oidc }: ServerServices) => oidc !== null,
+} as const;
+/** Not in the OpenAPI document, so nothing is described. */
+const metadata = {
+  access: 'public',
+  hasJsonErrors: true,
+  isOn: ({ oidc }: ServerServices) => oidc !== null,
+} as const;
+
+export const oidcRoutes = new Elysia({ name: 'oidc' })
+  .use(door)
+  .get('/auth/oidc/login', ({ ask }) => orLoginForm(ask, () => start(ask)), {
+    checks: signIn,
+    describes: startDescription,
+  })
+  .get('/auth/oidc/callback', ({ ask }) => orLoginForm(ask, () => comeBack(ask)), {
+    checks: signIn,
+    describes: returnDescription,
+  })
+  .get('/.well-known/oauth-protected-resource', ({ ask }) => metadataReply(ask), {
+    checks: metadata,
+  })
+  .get('/.well-known/oauth-protected-resource/mcp', ({ ask }) => metadataReply(ask), {
+    checks: metadata,
+  });
+
+function metadataReply({ services, baseUrl }: Context): Reply {
+  const { public_url: publicUrl, issuer, scopes } = services.config.oidc;
+  return jsonReply({
+    resource: `${publicUrl || baseUrl}/mcp`,
+    authorization_servers: [issuer],
+    bearer_methods_supported: ['header'],
+    scopes_supported: scopes.split(/\s+/).filter((scope) => scope !== ''),
+  });
+}
+
+async function start(context: Context): Promise<Reply> {
+  const { location, state, verifier, nonce } = await startOidcSignIn(context.services);
+  setCookie(context, 'svc_oidc_state', state);
+  setCookie(context, 'svc_oidc_verifier', verifier);
+  setCookie(context, 'svc_oidc_nonce', nonce);
+  const wanted = context.queryValue('next');
+  const next = safeNext(wanted);
+  // A cookie of an abandoned sign-in must not decide where this one ends.
+  if (wanted !== null && next !== '/') setCookie(context, 'svc_oidc_next', next);
+  else if (readCookie(context, 'svc_oidc_next') !== null) clearCookie(context, 'svc_oidc_next');
+  return redirectReply(location);
+}
+
+async function comeBack(context: Context): Promise<Reply> {
+  const started = await finishOidcSignIn(context.services, browserOf(context), {
+    query: context.query,
+    state: readCookie(context, 'svc_oidc_state'),
+    verifier: readCookie(context, 'svc_oidc_verifier'),
+    nonce: readCookie(context, 'svc_oidc_nonce'),
+  });
+  const next = safeNext(readCookie(context, 'svc_oidc_next'));
+  for (const name of OIDC_COOKIES) clearCookie(context, name);
+  sessionStarted(context, started);
+  return redirectReply(next);
+}
+
+async function orLoginForm(context: Context, answer: () => Promise<Reply>): Promise<Reply> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status === 500 || !context.wantsHtml) throw error;
+    const next = safeNext(readCookie(context, 'svc_oidc_next') ?? context.queryValue('next'));
+    return loginForm(context, { next, error });
+  }
+}
+
+function setCookie(context: Context, name: OidcCookie, value: string): void {
+  context.setCookie(name, oidcCookie(name, value, context.isSecure));
+}
+
+function clearCookie(context: Context, name: OidcCookie): void {
+  context.setCookie(name, clearedOidcCookie(name, context.isSecure));
+}
+
+/** Null for an absent, empty or malformed one. */
+function readCookie(context: Context, name: OidcCookie): string | null {
+  const value = cookieValue(context.request.headers.get('cookie'), name);
+  if (!value) return null;
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    // A cookie that this server did not write counts as absent.
+    return null;
+  }
+}

@@ -1,0 +1,82 @@
+/** Every built-in route, a plugin for each noun; files have none. */
+import type { AnyElysia } from 'elysia';
+import { routesOf } from './http/route.ts';
+import { adminPages } from './pages/admin/nouns/index.ts';
+import { credentialRoutes } from './api/admin/credentials.ts';
+import { groupRoutes } from './api/admin/groups.ts';
+import { permissionRoutes } from './api/admin/permissions.ts';
+import { upkeepRoutes } from './api/admin/upkeep.ts';
+import { userRoutes } from './api/admin/users.ts';
+import { apiKeyRoutes } from './api/api-keys.ts';
+import { assetRoutes } from './pages/routes/assets.ts';
+import { authRoutes } from './api/auth.ts';
+import { elasticRoutes } from './api/events/elastic.ts';
+import { eventAdministrationRoutes } from './api/events/administration.ts';
+import { eventViewRoutes } from './api/events/views.ts';
+import { eventRoutes } from './api/events/events.ts';
+import { savedSearchRoutes } from './api/saved-searches.ts';
+import { tokenRoutes } from './api/tokens.ts';
+import { eventsPageRoute } from './pages/routes/events-page.ts';
+import { guideRoutes } from './pages/routes/guide.ts';
+import { healthRoute } from './api/health.ts';
+import { hecRoutes } from './api/events/hec.ts';
+import { landingRoute } from './pages/routes/landing.ts';
+import { mcpRoute } from './mcp/route.ts';
+import { lokiRoute, otlpRoute } from './api/events/otlp.ts';
+import { mediaRoute } from './pages/routes/media.ts';
+import { metricsRoute } from './api/metrics.ts';
+import { oidcRoutes } from './pages/routes/oidc.ts';
+import { docsRoute } from './pages/routes/docs.ts';
+import { loginRoute } from './pages/routes/login.ts';
+import { openApiRoute } from './api/openapi.ts';
+import { savedSearchesPageRoute } from './pages/routes/saved-searches-page.ts';
+import { searchRoute } from './pages/routes/search.ts';
+import { paletteRoute } from './pages/routes/palette.ts';
+import { profileRoute } from './pages/routes/profile.ts';
+import { searchLanguagePageRoute } from './pages/routes/search-language.ts';
+import { searchLanguageRoutes } from './api/searches.ts';
+import { setupRoute } from './pages/routes/setup.ts';
+import { uploadsRoute } from './pages/routes/uploads.ts';
+
+/** In any order: a path matches at most one. */
+export const plugins: readonly AnyElysia[] = [
+  landingRoute,
+  healthRoute,
+  metricsRoute,
+  mediaRoute,
+  mcpRoute,
+  loginRoute,
+  authRoutes,
+  oidcRoutes,
+  searchRoute,
+  profileRoute,
+  searchLanguageRoutes,
+  searchLanguagePageRoute,
+  guideRoutes,
+  setupRoute,
+  apiKeyRoutes,
+  eventRoutes,
+  eventViewRoutes,
+  savedSearchRoutes,
+  tokenRoutes,
+  eventAdministrationRoutes,
+  hecRoutes,
+  elasticRoutes,
+  otlpRoute,
+  lokiRoute,
+  uploadsRoute,
+  userRoutes,
+  groupRoutes,
+  permissionRoutes,
+  credentialRoutes,
+  upkeepRoutes,
+  ...adminPages.map(({ route }) => route),
+  assetRoutes,
+  paletteRoute,
+  eventsPageRoute,
+  savedSearchesPageRoute,
+  openApiRoute,
+  docsRoute,
+];
+
+export const routes = routesOf(plugins);
