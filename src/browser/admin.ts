@@ -2,8 +2,8 @@
  * Administration pages, beyond what works by loading pages: confirmation dialogs, live lists,
  * suggested names, progress, local times.
  */
-import { jsonOf } from './shared/answers.ts';
-import { isTouched } from './shared/live-form.ts';
+import { debounced, openDialog } from './shared/element.ts';
+import { fieldsOf, followForms, pageAt } from './shared/live-form.ts';
 import { momentIn, putMoment } from './shared/moment-box.ts';
 import { localise, localTime } from './shared/times.ts';
 
@@ -24,10 +24,9 @@ document.addEventListener('submit', (event) => {
   void ask(form);
 });
 for (const form of document.querySelectorAll<HTMLFormElement>('form[data-live]')) {
-  const isLate = isTouched(form);
   localiseMoments(form);
-  follow(form, isLate);
 }
+followForms({ addressOf, show: showList });
 for (const box of document.querySelectorAll<HTMLInputElement>('input[data-suggest]')) suggest(box);
 if (document.querySelector('[data-poll]') !== null) setTimeout(poll, POLL_MS);
 
@@ -51,72 +50,40 @@ function distanceOf(date: Date): string {
 }
 
 async function ask(form: HTMLFormElement): Promise<void> {
-  const question = await load(form.getAttribute('action') ?? '', {
-    method: 'POST',
-    body: formBody(form),
-  });
-  const asked = question?.querySelector<HTMLFormElement>('form.confirm') ?? null;
-  if (asked === null) {
-    form.submit();
-    return;
-  }
+  const init = { method: 'POST', body: new URLSearchParams(fieldsOf(form)) };
+  const page = await pageAt(form.getAttribute('action') ?? '', init).catch(() => null);
+  const asked = page?.querySelector<HTMLFormElement>('form.confirm') ?? null;
+  // Without a question, and without a connection, the plain page tells more.
+  if (page === null || asked === null) return form.submit();
   // A second click while the first request was pending.
   if (document.querySelector('dialog.asked[open]') !== null) return;
-  const dialog = document.createElement('dialog');
-  dialog.className = 'asked';
-  const title = document.createElement('h2');
-  title.id = 'asked';
-  title.textContent = question!.querySelector('h1')?.textContent ?? '';
-  dialog.setAttribute('aria-labelledby', title.id);
-  dialog.append(title, document.importNode(asked, true));
-  dialog.querySelector('[data-cancel]')?.addEventListener('click', (event) => {
+  const title = page.querySelector('h1')?.textContent ?? '';
+  const dialog = openDialog(title, { class: 'asked' }, document.importNode(asked, true));
+  const cancel = dialog.querySelector<HTMLElement>('[data-cancel]');
+  cancel?.addEventListener('click', (event) => {
     event.preventDefault();
     dialog.close();
   });
-  dialog.addEventListener('close', () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
   // So that Enter does not delete by accident.
-  dialog.querySelector<HTMLElement>('[data-cancel]')?.focus();
+  cancel?.focus();
 }
 
-function formBody(form: HTMLFormElement): URLSearchParams {
-  const fields = [...new FormData(form)].map(([name, value]) => [name, String(value)]);
-  return new URLSearchParams(fields);
-}
-
-function follow(form: HTMLFormElement, isLate: boolean): void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let latest = 0;
+/** As now, with what is in the form, from the list's first page on. */
+function addressOf(form: HTMLFormElement): string {
   const id = form.dataset['live']!;
   const part = id === 'list' ? '' : `${id.slice('list-'.length)}-`;
-  const update = async (): Promise<void> => {
-    const query = new URLSearchParams(location.search);
-    for (const name of ['done', `${part}offset`]) query.delete(name);
-    for (const [name, value] of formBody(form)) {
-      if (value === '') query.delete(name);
-      else query.set(name, value);
-    }
-    const address = query.size === 0 ? location.pathname : `${location.pathname}?${query}`;
-    const turn = ++latest;
-    const list = document.getElementById(id);
-    list?.setAttribute('aria-busy', 'true');
-    const page = await load(address);
-    if (turn !== latest) return;
-    const fresh = page?.getElementById(id) ?? null;
-    if (fresh === null) {
-      location.assign(address);
-      return;
-    }
-    history.replaceState(null, '', address);
-    for (const other of ['.downloads', 'main .section > .problem']) swap(other, page!);
-    list?.replaceWith(settled(fresh));
-  };
-  form.addEventListener('input', () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => void update(), TYPING_MS);
-  });
-  if (isLate) void update();
+  const query = new URLSearchParams(location.search);
+  for (const name of ['done', `${part}offset`]) query.delete(name);
+  for (const [name, value] of fieldsOf(form)) {
+    if (value === '') query.delete(name);
+    else query.set(name, value);
+  }
+  return query.size === 0 ? location.pathname : `${location.pathname}?${query}`;
+}
+
+function showList(page: Document, [id = '']: readonly string[]): void {
+  if (page.getElementById(id) === null) throw new Error('another page');
+  for (const part of ['.downloads', 'main .section > .problem', `#${id}`]) swap(part, page);
 }
 
 /** The boxes show local time; the address holds UTC, as it does without script. */
@@ -140,60 +107,41 @@ function suggest(box: HTMLInputElement): void {
   const source = box.dataset['suggest'] === 'groups' ? 'groups' : 'users';
   const member = source === 'groups' ? 'name' : 'username';
   let latest = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
   const update = async (): Promise<void> => {
+    const wanted = box.value.trim();
+    if (wanted === '') return;
     const turn = ++latest;
-    const filter = JSON.stringify({ [member]: { $icontains: box.value.trim() } });
+    const filter = JSON.stringify({ [member]: { $icontains: wanted } });
     const query = new URLSearchParams({ filter, sort: member, limit: '50' });
-    const found = await namesFrom(`/admin/${source}?${query}`, member);
+    const found = await fetch(`/admin/${source}?${query}`, {
+      headers: { Accept: 'application/json' },
+    })
+      .then((response) => (response.ok ? response.json() : null))
+      // No connection: keep the earlier suggestions.
+      .catch(() => null);
     if (turn !== latest || found === null) return;
-    box.list?.replaceChildren(...found.map((name) => new Option('', name)));
+    const names = (found as Record<string, unknown>[]).map((one) => String(one[member]));
+    box.list?.replaceChildren(...names.map((name) => new Option('', name)));
   };
-  box.addEventListener('input', () => {
-    clearTimeout(timer);
-    if (box.value.trim() !== '') timer = setTimeout(() => void update(), TYPING_MS);
-  });
+  box.addEventListener(
+    'input',
+    debounced(TYPING_MS, () => void update()),
+  );
   if (box.value !== box.defaultValue) void update();
-}
-
-async function namesFrom(address: string, member: string): Promise<string[] | null> {
-  try {
-    const found = await jsonOf<Record<string, unknown>[]>(
-      await fetch(address, { headers: { Accept: 'application/json' } }),
-    );
-    return found?.map((one) => String(one[member])) ?? null;
-  } catch {
-    // No connection: keep the earlier suggestions.
-    return null;
-  }
 }
 
 function swap(selector: string, page: Document): void {
   const [old, fresh] = [document.querySelector(selector), page.querySelector(selector)];
-  if (old !== null && fresh !== null) old.replaceWith(settled(fresh));
-  else old?.remove();
+  if (old === null || fresh === null) return old?.remove();
+  const own = document.importNode(fresh, true);
+  localise(own);
+  refine(own);
+  old.replaceWith(own);
 }
 
 async function poll(): Promise<void> {
   const id = document.querySelector('[data-poll]')?.id ?? '';
-  const fresh = (await load(location.href))?.getElementById(id) ?? null;
-  if (fresh !== null) document.getElementById(id)?.replaceWith(settled(fresh));
+  const page = await pageAt(location.href).catch(() => null);
+  if (page?.getElementById(id)) swap(`#${id}`, page);
   if (document.querySelector('[data-poll]') !== null) setTimeout(poll, POLL_MS);
-}
-
-function settled<Part extends Element>(part: Part): Part {
-  const own = document.importNode(part, true);
-  localise(own);
-  refine(own);
-  return own;
-}
-
-async function load(address: string, init: RequestInit = {}): Promise<Document | null> {
-  try {
-    const response = await fetch(address, { ...init, headers: { Accept: 'text/html' } });
-    return new DOMParser().parseFromString(await response.text(), 'text/html');
-  } catch {
-    // No connection: the caller falls back to plain HTML.
-    return null;
-  }
 }

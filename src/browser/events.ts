@@ -1,13 +1,12 @@
+import { shownText } from '../pages/grid/model.ts';
 import { showFields } from './explorer/fields.ts';
 import { showHistogram } from './explorer/histogram.ts';
-import { startTail } from './explorer/tail.ts';
-import { startHistory } from './explorer/history.ts';
-import { startSaving } from './explorer/saving.ts';
-import { addTerms, fieldTerm, type Narrow } from './explorer/terms.ts';
-import { setSpan, startTimes } from './explorer/times.ts';
-import { startValues } from './explorer/values.ts';
 import { startResultChart } from './explorer/result-chart.ts';
-import { shownText } from '../pages/grid/model.ts';
+import { startTail } from './explorer/tail.ts';
+import { addTerms, fieldTerm, type Narrow, startValues } from './explorer/terms.ts';
+import { setSpan, spanName, startTimes } from './explorer/times.ts';
+import { make } from './shared/element.ts';
+import { noteSearch, recentSearches } from './shared/recent-searches.ts';
 import { localNumber } from './shared/times.ts';
 
 const explorer = document.querySelector<HTMLElement>('#explorer');
@@ -34,8 +33,8 @@ if (explorer !== null && form !== null) {
   }
   showFigures(explorer);
   startResultChart(explorer);
-  startHistory(explorer, form);
-  startSaving(explorer, form);
+  showHistory(explorer, form);
+  saveAsTyped(explorer, form);
 }
 
 function tellTotal(explorer: HTMLElement, total: number | null): void {
@@ -59,4 +58,33 @@ function showFigures(explorer: HTMLElement): void {
     figure.textContent = shownText(Number(number.toPrecision(12)));
     figure.title = figure.value;
   }
+}
+
+/** The last queries, kept in this browser only. */
+function showHistory(explorer: HTMLElement, form: HTMLFormElement): void {
+  const asked = new URLSearchParams(location.search).get('q') ?? '';
+  if (asked.trim() !== '' && explorer.querySelector('.query-problem') === null) {
+    noteSearch(`${location.pathname}${location.search}`, 'queries');
+  }
+  const place = explorer.querySelector<HTMLDetailsElement>('#history');
+  const addresses = recentSearches('queries');
+  if (place === null || addresses.length === 0) return;
+  const items = addresses.map((address) => {
+    const query = new URL(address, location.origin).searchParams;
+    const text = make('code', query.get('q') ?? '');
+    const link = { href: `${location.pathname}?${query}` };
+    return make('li', make('a', link, text, ' ', make('small', spanName(form, query))));
+  });
+  place.querySelector('ul')!.replaceChildren(...items);
+  place.hidden = false;
+}
+
+/** Saves the query and time range as they stand in the form, even before they are searched. */
+function saveAsTyped(explorer: HTMLElement, search: HTMLFormElement): void {
+  const save = explorer.querySelector<HTMLFormElement>('form[action="/savedsearches"]');
+  save?.addEventListener('formdata', ({ formData }) => {
+    formData.delete('query');
+    const typed = new FormData(search);
+    for (const name of ['q', 'earliest', 'latest']) formData.set(name, typed.get(name) ?? '');
+  });
 }

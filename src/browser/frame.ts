@@ -2,27 +2,56 @@
  * Every page: theme, local times, keyboard shortcuts (`data-key`), copying, and the palette
  * (Ctrl-K).
  */
-import { startCopyBoxes, startCopyButtons } from './shared/copying.ts';
+import { startCopying } from './shared/copying.ts';
 import { startDownloads } from './shared/downloads.ts';
+import { startLeaving, startReturning } from './shared/leaving.ts';
+import { openPalette } from './shared/palette.ts';
 import { forgetSearches } from './shared/recent-searches.ts';
-import { startSendingOnce } from './shared/once.ts';
-import { startPalette } from './shared/palette.ts';
-import { startReturning } from './shared/returning.ts';
 import { startShortcuts } from './shared/shortcuts.ts';
-import { startSlowPages } from './shared/slow-pages.ts';
-import { startTheme } from './shared/theme.ts';
 import { localise } from './shared/times.ts';
+
+const NEXT = { auto: 'light', light: 'dark', dark: 'auto' } as const;
+type Theme = keyof typeof NEXT;
+const LABELS: Readonly<Record<Theme, string>> = {
+  auto: 'Look: as the system',
+  light: 'Look: light',
+  dark: 'Look: dark',
+};
+const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 startReturning();
 startTheme();
 localise(document);
-startCopyBoxes();
-startCopyButtons();
+startCopying();
 startDownloads();
-// First: a form that is not sent again starts no waiting notice.
-startSlowPages(startSendingOnce());
-const openPalette = startPalette();
+startLeaving();
 startShortcuts(openPalette);
-document
-  .querySelector('form[action="/auth/logout"]')
-  ?.addEventListener('submit', () => forgetSearches());
+document.querySelector('form[action="/auth/logout"]')?.addEventListener('submit', forgetSearches);
+
+/** Light, dark or automatic, in a cookie so that the server renders the next page right. */
+function startTheme(): void {
+  matchMedia('print').addEventListener('change', tellTheme);
+  const button = document.querySelector<HTMLButtonElement>('#theme');
+  if (button === null) return;
+  const { dataset } = document.documentElement;
+  const present = (): Theme => (dataset['theme'] ?? 'auto') as Theme;
+  const label = (): void => {
+    button.title = LABELS[present()];
+    button.setAttribute('aria-label', LABELS[present()]);
+  };
+  button.addEventListener('click', () => {
+    const theme = NEXT[present()];
+    if (theme === 'auto') delete dataset['theme'];
+    else dataset['theme'] = theme;
+    const age = theme === 'auto' ? 0 : YEAR_SECONDS;
+    document.cookie = `svc_theme=${theme}; Path=/; Max-Age=${age}; SameSite=Lax`;
+    label();
+    tellTheme();
+  });
+  label();
+  button.hidden = false;
+}
+
+function tellTheme(): void {
+  document.dispatchEvent(new Event('svc:theme'));
+}

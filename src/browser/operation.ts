@@ -2,8 +2,7 @@
  * Tries an API operation: sends the form with this page's session and CSRF token, shows the
  * response, and keeps the terminal command up to date.
  */
-import { csrfHeaders } from './shared/cookies.ts';
-import { copied } from './shared/copying.ts';
+import { csrfHeaders } from './shared/ask.ts';
 
 interface ApiRequest {
   readonly url: string;
@@ -38,7 +37,6 @@ function start(form: HTMLFormElement): void {
     event.preventDefault();
     form.requestSubmit();
   });
-  addCopyButton(curl);
   show();
 }
 
@@ -186,18 +184,4 @@ function bodyArguments(body: BodyInit | null, quoted: (text: string) => string):
     ([name, value]) =>
       `-F ${quoted(value instanceof File ? `${name}=@${value.name}` : `${name}=${value}`)}`,
   );
-}
-
-function addCopyButton(curl: HTMLElement): void {
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.className = 'quiet small';
-  button.textContent = 'Copy as curl';
-  button.addEventListener('click', () => {
-    void copied(curl.textContent ?? '').then((isCopied) => {
-      if (!isCopied) getSelection()?.selectAllChildren(curl);
-      button.textContent = isCopied ? 'Copied' : 'Press Ctrl C';
-    });
-  });
-  curl.after(button);
 }

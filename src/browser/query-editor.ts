@@ -20,8 +20,7 @@ import { type Diagnostic, linter } from '@codemirror/lint';
 import { Compartment, EditorState, type Extension, Prec } from '@codemirror/state';
 import { EditorView, keymap, placeholder } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import { jsonOf } from './shared/answers.ts';
-import { csrfHeaders } from './shared/cookies.ts';
+import { askJson, posting } from './shared/ask.ts';
 import { QueryCompletion } from './explorer/query-completion.ts';
 
 interface Problem {
@@ -217,14 +216,12 @@ function tokenOf(
 
 async function check(view: EditorView): Promise<Diagnostic[]> {
   const query = view.state.doc.toString();
-  const found = await fetch('/search2/api/validate/', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...csrfHeaders() },
-    body: JSON.stringify({ query }),
-  })
-    .then((response) => jsonOf<{ readonly errors: readonly Problem[] }>(response))
-    // Cancelled with the search, or no connection: the next key asks again.
-    .catch(() => null);
+  const checked = askJson<{ readonly errors: readonly Problem[] }>(
+    '/search2/api/validate/',
+    posting({ query }),
+  );
+  // Cancelled with the search, or no connection: the next key asks again.
+  const found = await checked.catch(() => null);
   const points = [...query];
   const at = (offset: number): number => points.slice(0, offset).join('').length;
   return (found?.errors ?? []).map(({ error, offset, length, suggestion }) => ({

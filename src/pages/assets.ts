@@ -41,7 +41,6 @@ const contents = {
   'grid.js': [SCRIPT, bundledScript('grid')],
   'grid-chart.js': [SCRIPT, bundledScript('grid-chart')],
   'guide.css': [CSS, guideStyle],
-  'guide.js': [SCRIPT, bundledScript('guide')],
   'icon.svg': ['image/svg+xml', icon],
   'landing.css': [CSS, landingStyle],
   'landing.js': [SCRIPT, bundledScript('landing')],
@@ -54,7 +53,6 @@ const contents = {
   'query-editor.js': [SCRIPT, bundledScript('query-editor')],
   'uplot.css': [CSS, uplotStyle],
   'result-bars.js': [SCRIPT, bundledScript('result-bars')],
-  'upload.js': [SCRIPT, bundledScript('upload')],
 } as const satisfies Record<string, readonly [type: string, content: string]>;
 
 /** Name of an embedded file in the source. */

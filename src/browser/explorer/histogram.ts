@@ -1,6 +1,7 @@
 /** Dragging by mouse, finger or keys zooms in, to the edges of whole bars. */
 import uPlot from 'uplot';
-import { make, quietButton } from '../grid/element.ts';
+import { askJson, messageOf } from '../shared/ask.ts';
+import { make, quietButton } from '../shared/element.ts';
 import { keepInPlace, numberAxis, PLOT_PADDING, timeAxis, widthOf } from '../shared/plot.ts';
 import { tokenColor } from '../shared/token-color.ts';
 import { isFarFromServer, localNumber, localTime, serverDay } from '../shared/times.ts';
@@ -23,100 +24,107 @@ const LABEL =
   'Events over time: the arrow keys go from bar to bar, with Shift they mark a span, Enter zooms into it';
 const KEYS = ['←+→ Go over the bars', 'Shift+←+→ Mark a span of time', 'Enter Zoom into it'];
 
+/** Resolves with the number of events; null where it is not known. */
 export async function showHistogram(
   place: HTMLElement,
   selection: URLSearchParams,
   zoom: Zoom,
 ): Promise<number | null> {
-  const caption = make('p', { class: 'fine', 'aria-live': 'polite' }, 'Counting events over time…');
+  const caption = make('p.fine', { 'aria-live': 'polite' }, 'Counting events over time…');
   place.replaceChildren(caption);
   place.hidden = false;
-  const found = await countOver(selection);
-  if (typeof found === 'string') {
+  try {
+    const found = await askJson<Histogram>(`/api/events/histogram?${selection}`);
+    if (found.total === 0) place.hidden = true;
+    else drawHistogram(place, found, { zoom, caption, timezone: selection.get('timezone') });
+    return found.truncated ? null : found.total;
+  } catch (error) {
     const again = quietButton('Try again', () => void showHistogram(place, selection, zoom));
-    caption.textContent = `The events could not be counted over time: ${found}`;
+    caption.textContent = `The events could not be counted over time: ${messageOf(error)}`;
     place.append(again);
     return null;
   }
-  if (found.total === 0) place.hidden = true;
-  else new Plot(place, found, zoom, caption, selection.get('timezone'));
-  return found.truncated ? null : found.total;
 }
 
-async function countOver(selection: URLSearchParams): Promise<Histogram | string> {
-  try {
-    const response = await fetch(`/api/events/histogram?${selection}`);
-    const answer = (await response.json()) as Histogram & { detail?: string; error?: string };
-    if (response.ok) return answer;
-    return answer.detail ?? answer.error ?? `the server answered ${response.status}`;
-  } catch {
-    // No response, or one that is not this server's.
-    return 'the server does not answer.';
-  }
+interface Frame {
+  readonly zoom: Zoom;
+  readonly caption: HTMLElement;
+  readonly timezone: string | null;
 }
 
-class Plot {
-  readonly #plot: uPlot;
-  readonly #starts: readonly number[];
-  readonly #counts: readonly number[];
+function drawHistogram(place: HTMLElement, found: Histogram, frame: Frame): void {
+  const { zoom, caption, timezone } = frame;
+  const starts = found.buckets.map(({ t }) => Date.parse(t) / 1000);
+  const counts = found.buckets.map(({ count }) => count);
   /** Seconds. */
-  readonly #step: number;
-  /** Bars of a UTC day or longer are labelled without a time. */
-  readonly #isOfDays: boolean;
-  readonly #zoom: Zoom;
-  readonly #shown = make('span', { class: 'readout', 'aria-hidden': 'true' });
-  readonly #said = make('div', { class: 'visually-hidden', 'aria-live': 'polite' });
-  #at: number | null = null;
-  #anchor = 0;
+  const step = stepOf(starts, found);
+  const last = starts.length - 1;
+  // Bars of a UTC day or longer are labelled without a time, unless the days are of another zone.
+  const isOfDays = /\d(?:d|w|mon|y)$/.test(found.interval) && timezone === null;
+  const about = found.truncated ? 'At least ' : '';
+  const isFar = isOfDays && isFarFromServer(new Date(found.from));
+  const zone = isFar ? ' (UTC)' : timezone === null ? '' : ` (${timezone})`;
+  caption.textContent = `${about}${eventsText(found.total)}, each bar ${spanText(found.interval)}${zone}`;
 
-  constructor(
-    place: HTMLElement,
-    found: Histogram,
-    zoom: Zoom,
-    caption: HTMLElement,
-    timezone: string | null,
-  ) {
-    this.#zoom = zoom;
-    this.#starts = found.buckets.map(({ t }) => Date.parse(t) / 1000);
-    this.#counts = found.buckets.map(({ count }) => count);
-    this.#step = stepOf(this.#starts, found);
-    const about = found.truncated ? 'At least ' : '';
-    // Days in another zone are labelled by the moment they begin.
-    this.#isOfDays = isOfDays(found) && timezone === null;
-    const isFar = this.#isOfDays && isFarFromServer(new Date(found.from));
-    const zone = isFar ? ' (UTC)' : timezone === null ? '' : ` (${timezone})`;
-    caption.textContent = `${about}${eventsText(found.total)}, each bar ${spanText(found.interval)}${zone}`;
-    const canvas = make('div', {
-      class: 'bars',
-      tabindex: 0,
-      role: 'application',
-      'aria-label': LABEL,
-      'data-key': 'h',
-      'data-keys': KEYS.join('\n'),
-    });
-    const head = make('div', { class: 'histogram-head' }, caption, this.#shown);
-    const ends = [Date.parse(found.from), Date.parse(found.to)] as const;
-    if (ends.every((end) => !Number.isNaN(end))) head.append(this.#zoomOut(...ends));
-    place.replaceChildren(head, canvas, this.#said, tableOf(found));
-    this.#plot = this.#draw(canvas);
-    keepInPlace(this.#plot, canvas, HEIGHT);
-    canvas.addEventListener('click', () => canvas.focus());
-    canvas.addEventListener('keydown', (event) => this.#press(event));
-    this.#follow(this.#plot.over);
-  }
+  const nameOf = (bar: number): string => {
+    const start = new Date(starts[bar]! * 1000);
+    return isOfDays ? serverDay(start) : localTime(start);
+  };
+  const endOf = (bar: number): Date => new Date((starts[bar + 1] ?? starts[bar]! + step) * 1000);
+  const textOf = (low: number, high = low): string => {
+    const sum = counts.slice(low, high + 1).reduce((total, count) => total + count, 0);
+    const end = isOfDays ? nameOf(high) : localTime(endOf(high));
+    return `${nameOf(low)}${low === high ? '' : ` to ${end}`}: ${eventsText(sum)}`;
+  };
+  // Months differ in length: the nearest start at or before it.
+  const barAt = (x: number): number => {
+    const seconds = plot.posToVal(x, 'x');
+    return Math.max(
+      0,
+      starts.findLastIndex((start) => start <= seconds),
+    );
+  };
+  const zoomInto = (low: number, high: number): void =>
+    zoom(new Date(starts[low]! * 1000), endOf(high));
+  const mark = (left: number, width: number): void =>
+    plot.setSelect({ left, width, top: 0, height: plot.over.clientHeight }, false);
+  /** At the end of a drag; marking by keys has none. */
+  const drop = (left: number, width: number): void => {
+    if (width >= MIN_DRAG_PX) zoomInto(barAt(left), barAt(left + width - 1));
+  };
 
-  #draw(place: HTMLElement): uPlot {
-    const first = this.#starts[0]!;
-    const end = this.#starts.at(-1)! + this.#step;
-    const highest = Math.max(1, ...this.#counts);
-    const options: uPlot.Options = {
-      width: widthOf(place),
+  const shown = make('span.readout', { 'aria-hidden': 'true' });
+  const said = make('div.visually-hidden', { 'aria-live': 'polite' });
+  const canvas = make('div.bars', {
+    tabindex: 0,
+    role: 'application',
+    'aria-label': LABEL,
+    'data-key': 'h',
+    'data-keys': KEYS.join('\n'),
+  });
+  const head = make('div.histogram-head', caption, shown);
+  const [from, to] = [Date.parse(found.from), Date.parse(found.to)];
+  const half = Math.max(1000, (to - from) / 2);
+  const zoomOut = (): void => zoom(new Date(from - half), new Date(to + half));
+  if (!Number.isNaN(half)) head.append(quietButton('Zoom out', zoomOut));
+  // The same figures, for screen readers.
+  const rows = found.buckets.flatMap(({ count }, bar) =>
+    count === 0 ? [] : [make('tr', make('td', nameOf(bar)), make('td', localNumber(count)))],
+  );
+  const title = make('caption', 'Events over time');
+  const table = make('table.visually-hidden', title, make('tbody', rows));
+  place.replaceChildren(head, canvas, said, table);
+
+  const highest = Math.max(1, ...counts);
+  const plot = new uPlot(
+    {
+      width: widthOf(canvas),
       height: HEIGHT,
       padding: PLOT_PADDING,
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false } },
       scales: {
-        x: { range: () => [first, end] },
+        x: { range: () => [starts[0]!, starts[last]! + step] },
         y: { range: [0, highest] },
       },
       axes: [timeAxis(), { ...numberAxis(), splits: () => [0, highest] }],
@@ -129,148 +137,86 @@ class Plot {
         },
       ],
       hooks: {
-        setCursor: [(plot) => this.#tell(plot)],
-        setSelect: [(plot) => this.#drop(plot.select.left, plot.select.width)],
+        setCursor: [
+          ({ cursor: { left = -1 } }) => (shown.textContent = left < 0 ? '' : textOf(barAt(left))),
+        ],
+        setSelect: [({ select }) => drop(select.left, select.width)],
       },
-    };
-    return new uPlot(options, [[...this.#starts], [...this.#counts]], place);
-  }
+    },
+    [starts, counts],
+    canvas,
+  );
+  keepInPlace(plot, canvas, HEIGHT);
+  followFinger(plot, mark, drop);
 
-  #zoomOut(from: number, to: number): HTMLElement {
-    const half = Math.max(1000, (to - from) / 2);
-    return quietButton('Zoom out', () => this.#zoom(new Date(from - half), new Date(to + half)));
-  }
-
-  #tell(plot: uPlot): void {
-    const { left = -1 } = plot.cursor;
-    this.#shown.textContent = left < 0 ? '' : this.#textOf(this.#barAt(plot.posToVal(left, 'x')));
-  }
-
-  /** At the end of a drag; marking by keys has none. */
-  #drop(left: number, width: number): void {
-    if (width < MIN_DRAG_PX) return;
-    const at = (x: number): number => this.#barAt(this.#plot.posToVal(x, 'x'));
-    this.#zoomInto(at(left), at(left + width - 1));
-  }
-
-  #zoomInto(first: number, last: number): void {
-    this.#zoom(new Date(this.#starts[first]! * 1000), this.#endOf(last));
-  }
-
-  /** uPlot handles mouse drags; a finger would scroll the page instead. */
-  #follow(over: HTMLElement): void {
-    let start: number | null = null;
-    const xOf = ({ clientX }: PointerEvent): number => {
-      const { left, width } = over.getBoundingClientRect();
-      return Math.min(width, Math.max(0, clientX - left));
-    };
-    over.addEventListener('pointerdown', (event) => {
-      if (event.pointerType === 'mouse') return;
-      start = xOf(event);
-      over.setPointerCapture(event.pointerId);
-    });
-    over.addEventListener('pointermove', (event) => {
-      if (start === null) return;
-      const x = xOf(event);
-      this.#mark(Math.min(start, x), Math.abs(x - start));
-      this.#plot.setCursor({ left: x, top: 0 });
-    });
-    over.addEventListener('pointerup', (event) => {
-      if (start === null) return;
-      const x = xOf(event);
-      this.#drop(Math.min(start, x), Math.abs(x - start));
-      start = null;
-    });
-    over.addEventListener('pointercancel', () => {
-      start = null;
-      this.#mark(0, 0);
-    });
-  }
-
-  #press(event: KeyboardEvent): void {
-    const { key } = event;
-    const last = this.#starts.length - 1;
-    const to = goalOf(key, this.#at, last);
-    if (to !== null) {
-      this.#at = to;
-      if (!event.shiftKey) this.#anchor = to;
-      this.#point();
-    } else if (key === 'Enter' && this.#at !== null) {
-      this.#zoomInto(Math.min(this.#at, this.#anchor), Math.max(this.#at, this.#anchor));
-    } else if (key === 'Escape' && this.#at !== null) {
-      this.#at = null;
-      this.#mark(0, 0);
+  let at: number | null = null;
+  let anchor = 0;
+  canvas.addEventListener('click', () => canvas.focus());
+  canvas.addEventListener('keydown', (event) => {
+    const goal = goalOf(event.key, at, last);
+    if (goal !== null) {
+      at = goal;
+      if (!event.shiftKey) anchor = goal;
+      const [low, high] = [Math.min(at, anchor), Math.max(at, anchor)];
+      plot.setCursor({ left: -10, top: -10 });
+      const left = plot.valToPos(starts[low]!, 'x');
+      mark(left, plot.valToPos(starts[high]! + step, 'x') - left);
+      shown.textContent = said.textContent = textOf(low, high);
+    } else if (event.key === 'Enter' && at !== null) {
+      zoomInto(Math.min(at, anchor), Math.max(at, anchor));
+    } else if (event.key === 'Escape' && at !== null) {
+      at = null;
+      mark(0, 0);
     } else return;
     event.preventDefault();
-  }
+  });
+}
 
-  #point(): void {
-    const at = this.#at!;
-    const [low, high] = [Math.min(at, this.#anchor), Math.max(at, this.#anchor)];
-    const x = (seconds: number): number => this.#plot.valToPos(seconds, 'x');
-    this.#plot.setCursor({ left: -10, top: -10 });
-    const left = x(this.#starts[low]!);
-    this.#mark(left, x(this.#starts[high]! + this.#step) - left);
-    const counts = this.#counts.slice(low, high + 1);
-    const text =
-      low === high
-        ? this.#textOf(at)
-        : `${this.#nameOf(low)} to ${this.#lastOf(high)}: ${eventsText(sum(counts))}`;
-    this.#shown.textContent = text;
-    this.#said.textContent = text;
-  }
-
-  #mark(left: number, width: number): void {
-    this.#plot.setSelect({ left, width, top: 0, height: this.#plot.over.clientHeight }, false);
-  }
-
-  #barAt(seconds: number): number {
-    const bar = Math.floor((seconds - this.#starts[0]!) / this.#step);
-    // Months differ in length: take the nearest start at or before it.
-    const near = Math.min(this.#starts.length - 1, Math.max(0, bar));
-    const later = this.#starts.findLastIndex((start) => start <= seconds);
-    return later < 0 ? near : later;
-  }
-
-  #nameOf(bar: number): string {
-    return startName(new Date(this.#starts[bar]! * 1000), this.#isOfDays);
-  }
-
-  #lastOf(bar: number): string {
-    return this.#isOfDays ? this.#nameOf(bar) : localTime(this.#endOf(bar));
-  }
-
-  #endOf(bar: number): Date {
-    return new Date((this.#starts[bar + 1] ?? this.#starts[bar]! + this.#step) * 1000);
-  }
-
-  #textOf(bar: number): string {
-    return `${this.#nameOf(bar)}: ${eventsText(this.#counts[bar]!)}`;
-  }
+/** uPlot handles mouse drags; a finger would scroll the page instead. */
+function followFinger(
+  plot: uPlot,
+  mark: (left: number, width: number) => void,
+  drop: (left: number, width: number) => void,
+): void {
+  const { over } = plot;
+  let start: number | null = null;
+  const xOf = ({ clientX }: PointerEvent): number => {
+    const { left, width } = over.getBoundingClientRect();
+    return Math.min(width, Math.max(0, clientX - left));
+  };
+  over.addEventListener('pointerdown', (event) => {
+    if (event.pointerType === 'mouse') return;
+    start = xOf(event);
+    over.setPointerCapture(event.pointerId);
+  });
+  over.addEventListener('pointermove', (event) => {
+    if (start === null) return;
+    const x = xOf(event);
+    mark(Math.min(start, x), Math.abs(x - start));
+    plot.setCursor({ left: x, top: 0 });
+  });
+  over.addEventListener('pointerup', (event) => {
+    if (start === null) return;
+    const x = xOf(event);
+    drop(Math.min(start, x), Math.abs(x - start));
+    start = null;
+  });
+  over.addEventListener('pointercancel', () => {
+    start = null;
+    mark(0, 0);
+  });
 }
 
 function goalOf(key: string, at: number | null, last: number): number | null {
-  switch (key) {
-    case 'ArrowLeft':
-      return at === null ? last : Math.max(0, at - 1);
-    case 'ArrowRight':
-      return at === null ? 0 : Math.min(last, at + 1);
-    case 'Home':
-      return 0;
-    case 'End':
-      return last;
-    default:
-      return null;
-  }
+  if (key === 'ArrowLeft') return at === null ? last : Math.max(0, at - 1);
+  if (key === 'ArrowRight') return at === null ? 0 : Math.min(last, at + 1);
+  if (key === 'Home') return 0;
+  return key === 'End' ? last : null;
 }
 
 function stepOf(starts: readonly number[], { from, to }: Histogram): number {
   if (starts.length > 1) return starts[1]! - starts[0]!;
   return Math.max(1, (Date.parse(to) - Date.parse(from)) / 1000 || 1);
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
 }
 
 const UNITS: Readonly<Record<string, string>> = {
@@ -283,14 +229,6 @@ const UNITS: Readonly<Record<string, string>> = {
   y: 'year',
 };
 
-function isOfDays({ interval }: Histogram): boolean {
-  return /\d(?:d|w|mon|y)$/.test(interval);
-}
-
-function startName(start: Date, isDay: boolean): string {
-  return isDay ? serverDay(start) : localTime(start);
-}
-
 function spanText(interval: string): string {
   const [, count = '', unit = ''] = /^(\d+)([a-z]+)$/.exec(interval) ?? [];
   const noun = UNITS[unit];
@@ -299,17 +237,4 @@ function spanText(interval: string): string {
 
 function eventsText(count: number): string {
   return `${localNumber(count)} ${count === 1 ? 'event' : 'events'}`;
-}
-
-/** The same figures as a table, for screen readers. */
-function tableOf(found: Histogram): HTMLElement {
-  const table = make('table', { class: 'visually-hidden' });
-  table.createCaption().textContent = 'Events over time';
-  for (const { t, count } of found.buckets) {
-    if (count === 0) continue;
-    const row = table.insertRow();
-    row.insertCell().textContent = startName(new Date(t), isOfDays(found));
-    row.insertCell().textContent = localNumber(count);
-  }
-  return table;
 }

@@ -3,10 +3,10 @@
  * page is open.
  */
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
-import { jsonOf } from '../shared/answers.ts';
-import { csrfHeaders } from '../shared/cookies.ts';
-import { fieldTerm, quoted } from './terms.ts';
+import { askJson, posting } from '../shared/ask.ts';
 import { localNumber } from '../shared/times.ts';
+import { askFields, type Field } from './fields.ts';
+import { fieldTerm, quoted, valueText } from './terms.ts';
 
 /** As `/search2/api/commands/` describes it. */
 interface Language {
@@ -26,12 +26,6 @@ interface Named {
   readonly summary?: string;
 }
 
-interface Field {
-  readonly name: string;
-  readonly distinct: number;
-  readonly top: readonly { readonly value: unknown; readonly count: number }[];
-}
-
 const TOP_VALUES = 50;
 /** Enough to know the usual fields and values without making completion wait. */
 const SAMPLE = 5_000;
@@ -48,9 +42,7 @@ export class QueryCompletion {
   }
 
   language(): Promise<Language | null> {
-    return this.#once('language', null, async () =>
-      jsonOf<Language>(await fetch('/search2/api/commands/')),
-    );
+    return this.#once('language', null, () => askJson<Language>('/search2/api/commands/'));
   }
 
   async complete(context: CompletionContext): Promise<CompletionResult | null> {
@@ -88,14 +80,11 @@ export class QueryCompletion {
 
   #columnsOf(query: string): Promise<readonly string[] | null> {
     return this.#once(`columns ${query}`, null, async () => {
-      const response = await fetch('/search2/api/validate/', {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', ...csrfHeaders() },
-        body: JSON.stringify({ query }),
-      });
-      return (
-        (await jsonOf<{ readonly columns: readonly string[] | null }>(response))?.columns ?? null
+      const checked = askJson<{ readonly columns: readonly string[] | null }>(
+        '/search2/api/validate/',
+        posting({ query }),
       );
+      return (await checked).columns;
     });
   }
 
@@ -115,7 +104,7 @@ export class QueryCompletion {
     }
     if (field === undefined || context.aborted) return null;
     const options = field.top.map(({ value, count }): Completion => {
-      const label = typeof value === 'string' ? value : JSON.stringify(value);
+      const label = valueText(value);
       return { label, apply: quoted(label), type: 'text', detail: localNumber(count) };
     });
     const isBegun = ({ label }: Completion): boolean =>
@@ -132,10 +121,7 @@ export class QueryCompletion {
       query.set('top', String(TOP_VALUES));
       query.set('sample', String(SAMPLE));
       if (terms !== '') query.set('query', terms);
-      const found = await jsonOf<{ readonly fields: readonly Field[] }>(
-        await fetch(`/api/events/fields?${query}`),
-      );
-      return found?.fields ?? [];
+      return (await askFields(query)).fields;
     });
   }
 

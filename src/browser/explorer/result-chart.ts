@@ -3,7 +3,7 @@
  * are drawn at once.
  */
 import uPlot from 'uplot';
-import { make } from '../grid/element.ts';
+import { make } from '../shared/element.ts';
 import { keepInPlace, numberAxis, PLOT_PADDING, timeAxis, widthOf } from '../shared/plot.ts';
 import { tokenColor } from '../shared/token-color.ts';
 import { localNumber, localTime } from '../shared/times.ts';

@@ -2,6 +2,7 @@
  * New events as they arrive. After a lost connection or a server restart it resumes after the last
  * event received, so none is missed or repeated.
  */
+import { ask, askJson, Refused } from '../shared/ask.ts';
 
 /**
  * Pause after a response that is not about this request, such as that of a server still starting.
@@ -21,103 +22,76 @@ interface StreamReader {
   refused(reason: string): void;
 }
 
-export class EventStream {
-  readonly #query: string;
-  readonly #reader: StreamReader;
-  #source: EventSource | null = null;
+/** Returns a function that closes it. */
+export function openStream(query: string, reader: StreamReader): () => void {
+  let source: EventSource | null = null;
   /** Id of the last event received, or of the newest when the stream was opened; null: unknown. */
-  #lastId: number | null = null;
-  #lostAt: number | null = null;
-  #timer = 0;
-  #isClosed = false;
+  let lastId: number | null = null;
+  let lostAt: number | null = null;
+  let timer = 0;
+  let isClosed = false;
   /** The server ends each stream after a while; that is no lost connection. */
-  #hasEnded = false;
+  let hasEnded = false;
 
-  constructor(query: string, reader: StreamReader) {
-    this.#query = query;
-    this.#reader = reader;
-  }
-
-  async open(): Promise<void> {
-    this.#lastId = await newestId();
-    if (!this.#isClosed) this.#connect();
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    window.clearTimeout(this.#timer);
-    this.#source?.close();
-  }
-
-  #connect(): void {
-    this.#source?.close();
-    const source = new EventSource(this.#address());
-    this.#source = source;
-    source.addEventListener('event', ({ data, lastEventId }: MessageEvent<string>) => {
-      const id = Number(lastEventId);
-      if (this.#lastId !== null && id <= this.#lastId) return;
-      this.#lastId = id;
-      this.#reader.take(JSON.parse(data));
-    });
-    source.addEventListener('dropped', ({ data }: MessageEvent<string>) => {
-      this.#reader.dropped((JSON.parse(data) as { readonly count: number }).count);
-    });
-    source.addEventListener('gap', ({ data }: MessageEvent<string>) => {
-      const { from, to } = JSON.parse(data) as Readonly<Record<'from' | 'to', number>>;
-      this.#reader.leftOut(Math.max(0, to - from + 1));
-    });
-    source.addEventListener('end', () => {
-      this.#hasEnded = true;
-    });
-    source.addEventListener('open', () => this.#noteOpen());
-    source.addEventListener('error', () => this.#noteLoss(source));
-  }
-
-  #address(): string {
-    const query = new URLSearchParams(this.#query === '' ? {} : { query: this.#query });
+  const address = (): string => {
+    const parameters = new URLSearchParams(query === '' ? {} : { query });
     // A browser that reconnects by itself sends Last-Event-ID, which takes precedence over this
     // parameter.
-    if (this.#lastId !== null) query.set('last_event_id', String(this.#lastId));
-    return `/api/events/tail${query.size === 0 ? '' : `?${query}`}`;
-  }
-
-  #noteOpen(): void {
-    const lostMs = this.#lostAt === null ? null : Date.now() - this.#lostAt;
-    this.#lostAt = null;
-    this.#hasEnded = false;
-    this.#reader.opened(lostMs);
-  }
-
-  #noteLoss(source: EventSource): void {
-    if (!this.#hasEnded && this.#lostAt === null) {
-      this.#lostAt = Date.now();
-      this.#reader.lost();
-    }
-    if (source.readyState === EventSource.CLOSED) void this.#ask();
-  }
-
-  /**
-   * EventSource hides the reason of a failure: a plain request gets it, or finds the server back.
-   */
-  async #ask(): Promise<void> {
+    if (lastId !== null) parameters.set('last_event_id', String(lastId));
+    return `/api/events/tail${parameters.size === 0 ? '' : `?${parameters}`}`;
+  };
+  const connect = (): void => {
+    source?.close();
+    const made = new EventSource(address());
+    source = made;
+    const on = (type: string, take: (data: never, id: number) => void): void =>
+      made.addEventListener(type, ({ data, lastEventId }: MessageEvent<string>) =>
+        take(JSON.parse(data || 'null') as never, Number(lastEventId)),
+      );
+    on('event', (event, id) => {
+      if (lastId !== null && id <= lastId) return;
+      lastId = id;
+      reader.take(event);
+    });
+    on('dropped', ({ count }: { count: number }) => reader.dropped(count));
+    on('gap', ({ from, to }: Record<'from' | 'to', number>) =>
+      reader.leftOut(Math.max(0, to - from + 1)),
+    );
+    made.addEventListener('end', () => (hasEnded = true));
+    made.addEventListener('open', () => {
+      const lostMs = lostAt === null ? null : Date.now() - lostAt;
+      lostAt = null;
+      hasEnded = false;
+      reader.opened(lostMs);
+    });
+    made.addEventListener('error', () => {
+      if (!hasEnded && lostAt === null) {
+        lostAt = Date.now();
+        reader.lost();
+      }
+      if (made.readyState === EventSource.CLOSED) void findReason();
+    });
+  };
+  /** EventSource hides why it failed: a plain request gets it, or finds the server back. */
+  const findReason = async (): Promise<void> => {
     const told = new AbortController();
-    let reason: string | null = null;
-    try {
-      const response = await fetch(this.#address(), { signal: told.signal });
-      if (response.status >= 400 && response.status < 500) reason = await reasonOf(response);
-    } catch {
-      // No connection at all: tried again below.
-    }
+    const init = { signal: told.signal, headers: { Accept: 'text/event-stream' } };
+    const error = await ask(address(), init).catch((one: unknown) => one);
     told.abort();
-    if (this.#isClosed) return;
-    if (reason === null) this.#timer = window.setTimeout(() => this.#connect(), RETRY_MS);
-    else this.#reader.refused(reason);
-  }
-}
-
-async function reasonOf(response: Response): Promise<string> {
-  const answer = (await response.json()) as Record<string, unknown>;
-  return String(answer['detail'] ?? answer['error'] ?? `The server answers ${response.status}.`);
+    if (isClosed) return;
+    const isRefusal = error instanceof Refused && error.isTold;
+    if (isRefusal && error.status < 500) reader.refused(error.message);
+    else timer = window.setTimeout(connect, RETRY_MS);
+  };
+  void newestId().then((id) => {
+    lastId = id;
+    if (!isClosed) connect();
+  });
+  return () => {
+    isClosed = true;
+    clearTimeout(timer);
+    source?.close();
+  };
 }
 
 /**
@@ -125,14 +99,9 @@ async function reasonOf(response: Response): Promise<string> {
  * connection.
  */
 async function newestId(): Promise<number | null> {
-  try {
-    const response = await fetch('/api/events/?ordering=-id&limit=1', {
-      headers: { Accept: 'application/json' },
-    });
-    if (!response.ok) return null;
-    const [newest] = (await response.json()) as { readonly id: number }[];
-    return newest?.id ?? 0;
-  } catch {
-    return null;
-  }
+  const newest = askJson<{ readonly id: number }[]>('/api/events/?ordering=-id&limit=1');
+  return newest.then(
+    ([one]) => one?.id ?? 0,
+    () => null,
+  );
 }

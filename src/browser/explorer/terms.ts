@@ -1,3 +1,7 @@
+/** Terms that narrow a query: from a click on a value, added to its first stage. */
+import { make, openMenu } from '../shared/element.ts';
+import { isPlainClick } from '../shared/leaving.ts';
+
 export type Narrow = (name: string, value: string, isExcluded: boolean) => void;
 
 export function fieldTerm(name: string, value: string, isExcluded = false): string {
@@ -21,4 +25,42 @@ export function addTerms(form: HTMLFormElement, first: string, terms: string): v
     ? `${terms} ${area.value}`.trim()
     : typed.replace(first, () => `${first} ${terms}`);
   form.requestSubmit();
+}
+
+/** How a value of a field reads, and is written in a term. */
+export function valueText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Values of the result open a menu. Without script they are links that keep events with them. */
+export function startValues(explorer: HTMLElement, narrow: Narrow): void {
+  explorer.querySelector('#result')?.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a.value') : null;
+    if (!(link instanceof HTMLAnchorElement) || !isPlainClick(event as MouseEvent)) return;
+    event.preventDefault();
+    openValue(link, narrow);
+  });
+}
+
+function openValue(link: HTMLAnchorElement, narrow: Narrow): void {
+  const { field = '' } = link.dataset;
+  const value = link.textContent ?? '';
+  const entry = (label: string, what: Record<string, string | (() => void)>): HTMLElement =>
+    make('button.plain', { type: 'button', role: 'menuitem', ...what }, label);
+  const menu = openMenu(
+    link,
+    () => link.focus(),
+    { class: 'value-menu', role: 'menu', 'aria-label': `${field} ${value}` },
+    entry('Only events with it', { onclick: () => narrow(field, value, false) }),
+    entry('No events with it', { onclick: () => narrow(field, value, true) }),
+    entry('Copy the value', { 'data-copy': 'text', 'data-text': value }),
+  );
+  menu.addEventListener('keydown', (event) => {
+    const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (move === undefined) return;
+    event.preventDefault();
+    const entries = [...menu.querySelectorAll('button')];
+    const at = entries.indexOf(document.activeElement as HTMLButtonElement);
+    entries.at((at + move + entries.length) % entries.length)?.focus();
+  });
 }

@@ -1,3 +1,4 @@
+import { ask, Refused } from '../shared/ask.ts';
 import { versionOf } from './table/rows.ts';
 
 interface LiveOptions {
@@ -14,28 +15,24 @@ const INTERVAL_MS = 4_000;
 export function watchFile({ api, version, changed, lost, found }: LiveOptions): void {
   let tag: string | null = null;
   let isLost = false;
-  const tell = (status: number): void => {
-    if (isLost) return;
-    isLost = true;
-    lost(status);
-  };
   const look = async (): Promise<void> => {
     const before = version();
     if (document.visibilityState !== 'visible' || (before === '' && !isLost)) return;
     try {
-      const response = await fetch(`${api}?limit=1`, {
+      const headers: Record<string, string> = tag === null ? {} : { 'If-None-Match': tag };
+      const { headers: told } = await ask(`${api}?limit=1`, {
         method: 'HEAD',
         cache: 'no-store',
-        headers: { Accept: 'application/json', ...(tag !== null && { 'If-None-Match': tag }) },
+        headers,
       });
-      if (!response.ok && response.status !== 304) return tell(response.status);
       isLost = false;
       found();
-      tag = response.headers.get('ETag') ?? tag;
-      const present = versionOf(response);
+      tag = told.get('ETag') ?? tag;
+      const present = versionOf(told);
       if (present !== '' && before !== '' && version() === before && present !== before) changed();
-    } catch {
-      tell(0);
+    } catch (error) {
+      if (!isLost) lost(error instanceof Refused ? error.status : 0);
+      isLost = true;
     }
   };
   setInterval(() => void look(), INTERVAL_MS);

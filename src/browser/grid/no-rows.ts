@@ -1,8 +1,8 @@
-import { make, quietButton } from './element.ts';
-import { signInAddress } from './out-of-reach.ts';
 import type { GridData } from '../../pages/grid/model.ts';
-import type { RowsProblem } from './table/rows.ts';
 import type { View } from '../../pages/grid/view.ts';
+import type { Refused } from '../shared/ask.ts';
+import { make, quietButton } from '../shared/element.ts';
+import { signInAddress } from './notices.ts';
 
 interface NoRowsOptions {
   readonly data: GridData;
@@ -14,29 +14,30 @@ interface NoRowsOptions {
 
 export function emptyRows({ data, view, firstRows, show }: NoRowsOptions): Node[] {
   const { q, filter } = view;
+  const said = (text: string, ...ways: readonly HTMLElement[]): Node[] => {
+    const told = make('p.empty', text);
+    return ways.length === 0 ? [told] : [told, make('div.tool-group', ways)];
+  };
   if (data.columns.length === 0) {
-    const text = `${data.file} is empty: it has no columns. Its first line should name them.`;
-    return [make('p', { class: 'empty' }, text)];
+    return said(`${data.file} is empty: it has no columns. Its first line should name them.`);
   }
   if (q === '' && filter === '') {
     const none = `${data.file} has no rows yet.`;
-    if (firstRows !== null) return [make('p', { class: 'empty' }, none), waysOn(...firstRows)];
-    const text = `${none} You may read it, not change it: rows that others add appear here by themselves.`;
-    return [make('p', { class: 'empty' }, text)];
+    if (firstRows !== null) return said(none, ...firstRows);
+    return said(
+      `${none} You may read it, not change it: rows that others add appear here by themselves.`,
+    );
   }
-  const hasBoth = q !== '' && filter !== '';
-  return [
-    make('p', { class: 'empty' }, 'No rows match.'),
-    waysOn(
-      hasBoth ? quietButton('Clear the search', () => show({ q: '' })) : null,
-      hasBoth ? quietButton('Clear the filter', () => show({ filter: '' })) : null,
-      quietButton('Show all rows', () => show({ filter: '', q: '' })),
-    ),
-  ];
+  const way = (label: string, part: Partial<View>): HTMLElement =>
+    quietButton(label, () => show(part));
+  const all = way('Show all rows', { filter: '', q: '' });
+  if (q === '' || filter === '') return said('No rows match.', all);
+  const one = [way('Clear the search', { q: '' }), way('Clear the filter', { filter: '' })];
+  return said('No rows match.', ...one, all);
 }
 
 export function refusedRows(
-  { status, message }: RowsProblem,
+  { status, message }: Refused,
   { show, reload }: Pick<NoRowsOptions, 'show'> & { reload(): void },
 ): Node[] {
   const isView = status === 422 && /^Invalid (?:filter|sort)/.test(message);
@@ -44,9 +45,5 @@ export function refusedRows(
     ? quietButton('Show all rows', () => show({ filter: '', sort: [], q: '' }))
     : quietButton('Try again', reload);
   const signIn = status === 401 ? make('a', { href: signInAddress() }, 'Sign in') : null;
-  return [make('p', { class: 'problem', role: 'alert' }, message), make('p', {}, again, signIn)];
-}
-
-function waysOn(...ways: readonly (HTMLElement | null)[]): HTMLElement {
-  return make('div', { class: 'tool-group' }, ...ways);
+  return [make('p.problem', { role: 'alert' }, message), make('p', again, signIn)];
 }

@@ -1,5 +1,5 @@
 /** A single status line with optional actions. */
-import { make, quietButton } from './element.ts';
+import { make, quietButton } from '../shared/element.ts';
 
 interface NoticeAction {
   readonly label: string;
@@ -7,21 +7,24 @@ interface NoticeAction {
 }
 
 export const UNDONE = 'undone';
+const LOST = 'lost';
 
 /** Longer than it takes to read; messages with undo stay until the next one. */
 const SHOWN_MS = 8_000;
 
 export class Notices {
-  readonly element = make('div', { class: 'grid-notice', role: 'status', 'aria-live': 'polite' });
-  #timer = 0;
+  readonly element = make('div.grid-notice', {
+    role: 'status',
+    'aria-live': 'polite',
+    hidden: true,
+  });
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #topic = '';
-
   readonly #left: () => void;
 
   /** `left` is called before a button of the line disappears, so that the focus can move. */
   constructor(left: () => void) {
     this.#left = left;
-    this.element.hidden = true;
   }
 
   show(text: string, action: NoticeAction | null = null, topic = ''): void {
@@ -31,28 +34,23 @@ export class Notices {
       this.#left();
       run();
     };
-    const hide = pressed(() => this.hide());
-    const close = quietButton('×', hide, {
-      'aria-label': 'Close the message',
-      class: 'plain',
-    });
+    const close = { 'aria-label': 'Close the message', class: 'plain' };
     this.element.hidden = false;
     this.element.replaceChildren(
-      make('span', {}, text),
+      make('span', text),
       action === null
         ? ''
         : quietButton(
             action.label,
             pressed(() => action.run()),
           ),
-      close,
+      quietButton(
+        '×',
+        pressed(() => this.hide()),
+        close,
+      ),
     );
-    if (action === null && topic === '')
-      this.#timer = setTimeout(() => this.hide(), SHOWN_MS) as unknown as number;
-  }
-
-  isAbout(topic: string): boolean {
-    return !this.element.hidden && this.#topic === topic;
+    if (action === null && topic === '') this.#timer = setTimeout(() => this.hide(), SHOWN_MS);
   }
 
   /** With a topic, hides only a message of that topic. */
@@ -61,4 +59,27 @@ export class Notices {
     this.element.hidden = true;
     this.element.replaceChildren();
   }
+
+  /** The file is out of reach. `message` is shown where the status has no wording here. */
+  tellLost(file: string, { status, message }: { status: number; message: string }): void {
+    if (!this.element.hidden && this.#topic === UNDONE) return;
+    const signIn = {
+      label: 'Sign in',
+      run: () => void open(signInAddress(), '_blank', 'noopener'),
+    };
+    const texts: Readonly<Record<number, string>> = {
+      0: 'The server cannot be reached. Trying again…',
+      401: 'You are signed out. Sign in again in another tab: what is here is kept.',
+      404: `${file} is gone: it was moved or deleted.`,
+    };
+    this.show(texts[status] ?? message, status === 401 ? signIn : null, LOST);
+  }
+
+  tellFound(): void {
+    this.hide(LOST);
+  }
+}
+
+export function signInAddress(): string {
+  return `/auth/login?next=${encodeURIComponent(location.pathname + location.search)}`;
 }

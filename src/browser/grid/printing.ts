@@ -2,7 +2,6 @@
  * The grid has elements only for visible rows, so a plain table of the loaded ones replaces it for
  * printing.
  */
-import { make } from './element.ts';
 import {
   cellOf,
   countText,
@@ -10,6 +9,8 @@ import {
   type GridRow,
   shownText,
 } from '../../pages/grid/model.ts';
+import { make, makeTable } from '../shared/element.ts';
+import { isNumeric } from './table/cells.ts';
 
 interface PrintingOptions {
   readonly page: HTMLElement;
@@ -41,40 +42,17 @@ function sheetOf({ rows, columns, total, first }: PrintingOptions): HTMLElement 
   const all = countText(total() ?? shown.length);
   const text =
     shown.length === (total() ?? 0) ? all : `Rows ${from + 1} to ${from + shown.length} of ${all}`;
-  return make(
-    'div',
-    { class: 'print-sheet' },
-    make('p', { class: 'fine' }, text),
+  const look = (column: GridColumn) => ({ class: isNumeric(column) ? 'number' : null });
+  const rowOf = (row: GridRow): HTMLElement =>
     make(
-      'table',
-      {},
-      make(
-        'thead',
-        {},
-        make(
-          'tr',
-          {},
-          ...heads.map((column) =>
-            make('th', { class: isNumeric(column) ? 'number' : null }, column.name),
-          ),
-        ),
-      ),
-      make(
-        'tbody',
-        {},
-        ...shown.map(([, row]) => make('tr', {}, ...heads.map((column) => cellFor(column, row)))),
-      ),
-    ),
+      'tr',
+      heads.map((column) => make('td', look(column), shownText(cellOf(row, column.name)))),
+    );
+  const table = makeTable(
+    heads.map((column) => make('th', look(column), column.name)),
+    shown.map(([, row]) => rowOf(row)),
   );
-}
-
-function cellFor(column: GridColumn, row: GridRow): HTMLElement {
-  const text = shownText(cellOf(row, column.name));
-  return make('td', { class: isNumeric(column) ? 'number' : null }, text);
-}
-
-function isNumeric({ type }: GridColumn): boolean {
-  return type === 'integer' || type === 'number';
+  return make('div.print-sheet', make('p.fine', text), table);
 }
 
 function runAround(

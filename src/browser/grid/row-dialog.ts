@@ -1,6 +1,4 @@
 /** One row as a form: read whole texts, edit, or add a row. */
-import { fieldFor } from './table/editor.ts';
-import { make, makeDialog, quietButton } from './element.ts';
 import {
   cellOf,
   type CellValue,
@@ -12,7 +10,10 @@ import {
   plainText,
   shownText,
 } from '../../pages/grid/model.ts';
-import { ChangeRefused, messageOf } from './writing/row-requests.ts';
+import { mismatchColumn } from '../../tables/edit/mismatch-text.ts';
+import { messageOf } from '../shared/ask.ts';
+import { closer, make, makeForm, openDialog, submitter } from '../shared/element.ts';
+import { fieldFor } from './table/editor.ts';
 
 interface RowDialogOptions {
   readonly columns: readonly GridColumn[];
@@ -25,92 +26,77 @@ interface RowDialogOptions {
 }
 
 export function openRow({ columns, title, row, save, verb, remove }: RowDialogOptions): void {
-  const status = make('p', { class: 'problem', role: 'alert' });
-  status.hidden = true;
-  const fields = new Map<
-    string,
-    { field: HTMLElement & { value: string }; before: string; column: GridColumn }
-  >();
-  const list = make('dl', { class: 'row-fields' });
-  for (const column of columns) {
-    const value = row === null ? null : cellOf(row, column.name);
-    const isEdited = save !== null && column.isWritable;
-    if (row === null && !isEdited) continue;
-    const before = plainText(value);
-    let shown: Node;
-    if (isEdited) {
+  const status = make('p.problem', { role: 'alert', hidden: true });
+  const fields = columns
+    .filter(({ isWritable }) => save !== null && isWritable)
+    .map((column) => {
+      const before = row === null ? '' : plainText(cellOf(row, column.name));
       const field = fieldFor(column, before);
       if (column.type === 'string') field.dir = 'auto';
-      fields.set(column.name, { field, before, column });
-      shown = field;
-    } else if (isBlank(value)) shown = make('span', { class: 'fine' }, 'blank');
-    else shown = make('span', { dir: 'auto' }, shownText(value));
-    list.append(
-      make('dt', {}, column.name, make('small', {}, ` ${column.type}`)),
-      make('dd', {}, shown),
-    );
-  }
-  const close = quietButton(save === null ? 'Close' : 'Cancel', () => dialog.close());
-  const button = save === null ? null : make('button', { type: 'submit', class: 'small' }, verb);
-  const form = make(
-    'form',
-    { class: 'row-form' },
-    list,
-    status,
-    make(
-      'p',
-      { class: 'dialog-actions' },
-      button,
-      close,
-      remove === undefined
-        ? null
-        : quietButton(
-            'Delete…',
-            () => {
-              dialog.close();
-              remove();
-            },
-            { class: 'quiet small danger' },
-          ),
-    ),
-  );
-  const dialog = makeDialog(title, form);
-  dialog.classList.add('sheet');
-  const isChanged = (): boolean =>
-    [...fields.values()].some(({ field, before }) => field.value !== before);
-  // An accidental Esc must not discard input; Cancel does.
-  dialog.addEventListener('cancel', (event) => {
-    if (!isChanged()) return;
-    event.preventDefault();
-    status.textContent = `What you typed is not saved yet: ${verb} or Cancel?`;
-    status.hidden = false;
+      return { field, before, column };
+    });
+  const lines = columns.flatMap((column) => {
+    const field = fields.find((one) => one.column === column)?.field;
+    if (row === null && field === undefined) return [];
+    const term = make('dt', column.name, make('small', ` ${column.type}`));
+    return [term, make('dd', field ?? readOnly(cellOf(row!, column.name)))];
   });
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    if (save === null || button === null) return;
-    const changed = [...fields].filter(([, { field, before }]) => field.value !== before);
-    const values = Object.fromEntries(
-      changed.map(([name, { field, column }]) => [name, plainNumber(field.value, column)]),
+  const changed = () => fields.filter(({ field, before }) => field.value !== before);
+  const say = (text: string): void => {
+    status.textContent = text;
+    status.hidden = false;
+  };
+  const submit = (): void => {
+    if (save === null) return;
+    const values = changed().map(
+      ({ field, column }) => [column.name, plainNumber(field.value, column)] as const,
     );
-    for (const { field } of fields.values()) field.removeAttribute('aria-invalid');
+    for (const { field } of fields) field.removeAttribute('aria-invalid');
     button.disabled = true;
     status.hidden = true;
-    save(values)
+    save(Object.fromEntries(values))
       .then(() => dialog.close())
       .catch((error: unknown) => {
-        status.textContent = messageOf(error);
-        status.hidden = false;
-        const name = error instanceof ChangeRefused ? error.column : null;
-        const wrong = name === null ? undefined : fields.get(name)?.field;
+        say(messageOf(error));
+        const name = mismatchColumn(messageOf(error));
+        const wrong = fields.find(({ column }) => column.name === name)?.field;
         wrong?.setAttribute('aria-invalid', 'true');
         wrong?.focus();
       })
       .finally(() => {
         button.disabled = false;
       });
+  };
+  const button = submitter(verb);
+  const close = closer(save === null ? 'Close' : 'Cancel');
+  const actions = [
+    save === null ? null : button,
+    close,
+    remove === undefined ? null : closer('Delete…', remove, { class: 'quiet small danger' }),
+  ];
+  const dialog = openDialog(
+    title,
+    { class: 'grid-dialog sheet' },
+    makeForm(
+      submit,
+      { class: 'row-form' },
+      make('dl.row-fields', lines),
+      status,
+      make('p.dialog-actions', actions),
+    ),
+  );
+  // An accidental Esc must not discard input; Cancel does.
+  dialog.addEventListener('cancel', (event) => {
+    if (changed().length === 0) return;
+    event.preventDefault();
+    say(`What you typed is not saved yet: ${verb} or Cancel?`);
   });
-  dialog.showModal();
   if (row !== null && save === null) close.focus();
+}
+
+function readOnly(value: CellValue): HTMLElement {
+  if (isBlank(value)) return make('span.fine', 'blank');
+  return make('span', { dir: 'auto' }, shownText(value));
 }
 
 export function rowTitle(row: GridRow, file: string): string {

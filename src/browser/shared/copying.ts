@@ -1,65 +1,55 @@
-/** False where the browser refuses, as on pages without TLS. */
-export async function copied(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    // The caller shows the text for copying by hand.
-    return false;
-  }
-}
+/** Buttons that copy (`data-copy`): an address, a request with curl, a text, what stands before. */
+import { closer, make, openDialog } from './element.ts';
 
-/** Adds a button to every box that exists only to be copied (`data-select`). */
-export function startCopyBoxes(): void {
-  for (const box of document.querySelectorAll<HTMLInputElement>('input[data-select]')) {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.className = 'quiet';
-    button.textContent = 'Copy';
-    button.addEventListener('click', () => {
-      box.select();
-      void copied(box.value).then((isCopied) => {
-        button.textContent = isCopied ? 'Copied' : 'Press Ctrl C';
-      });
-    });
-    box.addEventListener('focus', () => box.select());
-    const line = document.createElement('span');
-    line.className = 'copy-box';
-    box.replaceWith(line);
-    line.append(box, button);
-  }
-}
+const SHOWN_MS = 2_000;
 
-export function startCopyButtons(): void {
-  // The style sheet shows the buttons then, also in parts inserted later.
+/** Includes buttons inserted later. */
+export function startCopying(): void {
+  // The style sheet shows the buttons then.
   document.documentElement.dataset['copies'] = '';
-  document.addEventListener('click', (event) => {
-    const button = event.target instanceof Element ? event.target.closest('[data-copy]') : null;
-    if (!(button instanceof HTMLButtonElement)) return;
-    const { copy, query, from = '', text = '' } = button.dataset;
-    const curl = query === undefined ? curlOf(from) : curlOfQuery(query);
-    const texts: Readonly<Record<string, string>> = { curl, text };
-    void copyFrom(button, texts[copy ?? ''] ?? location.href);
+  for (const block of document.querySelectorAll('.guide .prose pre')) {
+    block.append(
+      make('button.quiet.small.copy', { type: 'button', 'data-copy': 'before' }, 'Copy'),
+    );
+  }
+  document.addEventListener('focusin', ({ target }) => {
+    if (target instanceof HTMLInputElement && target.matches('[data-select]')) target.select();
+  });
+  document.addEventListener('click', ({ target }) => {
+    const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null;
+    if (button !== null) void copyBy(button);
   });
 }
 
-async function copyFrom(button: HTMLButtonElement, text: string): Promise<void> {
-  if (await copied(text)) {
-    button.textContent = 'Copied';
+async function copyBy(button: HTMLElement): Promise<void> {
+  const text = textOf(button);
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Browsers refuse on pages without TLS.
+    const box = make('textarea.code', { rows: 4, readonly: true, 'aria-label': 'To be copied' });
+    box.value = text;
+    openDialog('Copy this', box, make('p.dialog-actions', closer('Close')));
+    box.select();
     return;
   }
-  const box = document.createElement('textarea');
-  box.readOnly = true;
-  box.rows = 4;
-  box.value = text;
-  box.setAttribute('aria-label', 'To be copied');
-  button.replaceWith(box);
-  box.select();
+  const label = (button.dataset['label'] ??= button.textContent ?? '');
+  button.textContent = 'Copied';
+  setTimeout(() => (button.textContent = label), SHOWN_MS);
+}
+
+function textOf(button: HTMLElement): string {
+  const { copy, query, from = '', text = '' } = button.dataset;
+  if (copy === 'text') return text;
+  if (copy === 'curl') return query === undefined ? curlOf(from) : curlOfQuery(query);
+  const before = copy === 'before' ? button.previousElementSibling : null;
+  if (before instanceof HTMLInputElement) return before.value;
+  return before?.textContent ?? location.href;
 }
 
 const CURL = 'curl -H "X-API-Key: $SVC_API_KEY"';
 
-export function curlOf(path: string): string {
+function curlOf(path: string): string {
   return `${CURL} '${new URL(path, location.origin).href.replaceAll("'", '%27')}'`;
 }
 

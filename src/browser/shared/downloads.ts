@@ -2,8 +2,11 @@
  * Downloads (`data-download`) with progress and cancelling. Without script, or for a file too large
  * to hold in a page, the browser downloads it itself.
  */
+import { refusalOf } from './ask.ts';
+import { make } from './element.ts';
+import { isPlainClick } from './leaving.ts';
 import { localNumber, localSize } from './times.ts';
-import { beginWork, elapsedText, type Work } from './work-panel.ts';
+import { beginWork, elapsedText } from './work-panel.ts';
 
 /** Larger files are left to the browser. */
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -25,8 +28,7 @@ let running = 0;
 export function startDownloads(): void {
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a[data-download]') : null;
-    const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
-    if (!(link instanceof HTMLAnchorElement) || !isPlain || event.altKey) return;
+    if (!(link instanceof HTMLAnchorElement) || !isPlainClick(event)) return;
     if (event.defaultPrevented) return;
     event.preventDefault();
     link.closest<HTMLElement>('[popover]')?.hidePopover();
@@ -43,7 +45,7 @@ async function download(href: string, label: string): Promise<void> {
   const stopper = new AbortController();
   const startedAt = performance.now();
   const work = beginWork(`Download as ${label}`, () => stopper.abort());
-  const state = { text: 'Preparing', share: null as number | null };
+  let state: { text: string; share: number | null } = { text: 'Preparing', share: null };
   const tell = (): void => work.say(`${state.text} · ${elapsedText(startedAt)}`, state.share);
   const timer = setInterval(tell, STEP_MS);
   tell();
@@ -51,19 +53,25 @@ async function download(href: string, label: string): Promise<void> {
   try {
     const response = await fetch(href, { signal: stopper.signal });
     if (!response.ok || response.body === null) {
-      work.end(await problemIn(response), null);
+      const { status, message } = await refusalOf(response);
+      work.end(status === 401 ? 'You are signed out: sign in again.' : message, null);
       return;
     }
-    const file = await received(response, (bytes, share, rows) => {
-      state.share = share;
-      state.text = rows === null ? localSize(bytes) : `${rows}, ${localSize(bytes)}`;
+    const file = await received(response, (text, share) => {
+      state = { text, share };
     });
     if (file === null) {
       stopper.abort();
-      handOver(href, work);
+      const most = localSize(MAX_BYTES);
+      // The browser starts over, and writes to disk as it reads.
+      const told = `It is larger than ${most}, so your browser downloads it: see its own list.`;
+      work.end(told, HANDED_OVER_MS);
+      follow(href, '');
       return;
     }
-    save(file.blob, nameIn(response, label));
+    const address = URL.createObjectURL(file.blob);
+    follow(address, nameIn(response, label));
+    setTimeout(() => URL.revokeObjectURL(address), FORGET_MS);
     const done = `Done: ${localSize(file.blob.size)} in ${elapsedText(startedAt)}`;
     const cut = cutText(response, file.rows);
     work.end(cut === null ? done : `${done}. ${cut}`, cut === null ? DONE_MS : TOLD_MS);
@@ -78,30 +86,23 @@ async function download(href: string, label: string): Promise<void> {
   }
 }
 
-type Progress = (bytes: number, share: number | null, rows: string | null) => void;
-
 /**
  * With the number of rows where they can be counted; null once too large. Rejects when the
  * connection breaks.
  */
 async function received(
   response: Response,
-  tell: Progress,
+  tell: (text: string, share: number | null) => void,
 ): Promise<{ readonly blob: Blob; readonly rows: number | null } | null> {
-  const type = response.headers.get('content-type') ?? '';
-  const length = Number(response.headers.get('content-length') ?? 0);
-  const total = Number(response.headers.get('x-total-count') ?? 0);
+  const header = (name: string): string => response.headers.get(name) ?? '';
+  const [length, total] = [Number(header('content-length')), Number(header('x-total-count'))];
+  const type = header('content-type');
   const countsRows = LINES.test(type);
   const parts: Blob[] = [];
   let held: Uint8Array<ArrayBuffer>[] = [];
   let heldBytes = 0;
   let bytes = 0;
   let lines = 0;
-  const keep = (): void => {
-    parts.push(new Blob(held));
-    held = [];
-    heldBytes = 0;
-  };
   const reader = response.body!.getReader();
   for (;;) {
     const { done, value } = await reader.read();
@@ -110,32 +111,22 @@ async function received(
     if (bytes > MAX_BYTES) return null;
     held.push(value as Uint8Array<ArrayBuffer>);
     heldBytes += value.length;
-    if (heldBytes >= PART_BYTES) keep();
+    if (heldBytes >= PART_BYTES) {
+      parts.push(new Blob(held));
+      held = [];
+      heldBytes = 0;
+    }
     if (countsRows) lines += linesIn(value);
-    tell(bytes, shareOf({ bytes, length, lines, total }), rowsText(countsRows, lines, total));
+    // A cell may contain line breaks, so there can be fewer rows than lines.
+    const rows = localNumber(total === 0 ? lines : Math.min(lines, total));
+    const of = total === 0 ? '' : ` of ${localNumber(total)}`;
+    const share = length > 0 ? bytes / length : lines > 0 && total > 0 ? lines / total : null;
+    const told = `${countsRows ? `${rows}${of} rows, ` : ''}${localSize(bytes)}`;
+    tell(told, share === null ? null : Math.min(1, share));
   }
-  keep();
   // One line holds the column names, or the totals of a search.
-  return { blob: new Blob(parts, { type }), rows: countsRows ? Math.max(0, lines - 1) : null };
-}
-
-interface Amounts {
-  readonly bytes: number;
-  readonly length: number;
-  readonly lines: number;
-  readonly total: number;
-}
-
-function shareOf({ bytes, length, lines, total }: Amounts): number | null {
-  if (length > 0) return Math.min(1, bytes / length);
-  return lines > 0 && total > 0 ? Math.min(1, lines / total) : null;
-}
-
-/** A cell may contain line breaks, so there can be fewer rows than lines. */
-function rowsText(countsRows: boolean, lines: number, total: number): string | null {
-  if (!countsRows) return null;
-  if (total === 0) return `${localNumber(lines)} rows`;
-  return `${localNumber(Math.min(lines, total))} of ${localNumber(total)} rows`;
+  const rows = countsRows ? Math.max(0, lines - 1) : null;
+  return { blob: new Blob([...parts, ...held], { type }), rows };
 }
 
 /** For a result of which the file holds only the first rows; null when complete. */
@@ -157,25 +148,8 @@ function linesIn(bytes: Uint8Array): number {
   return count;
 }
 
-/** The browser starts over, and writes to disk as it reads. */
-function handOver(href: string, work: Work): void {
-  work.end(
-    `It is larger than ${localSize(MAX_BYTES)}, so your browser downloads it: see its own list.`,
-    HANDED_OVER_MS,
-  );
-  follow(href, '');
-}
-
-function save(file: Blob, name: string): void {
-  const address = URL.createObjectURL(file);
-  follow(address, name);
-  setTimeout(() => URL.revokeObjectURL(address), FORGET_MS);
-}
-
 function follow(href: string, name: string): void {
-  const link = document.createElement('a');
-  link.href = href;
-  link.download = name;
+  const link = make('a', { href, download: name });
   document.body.append(link);
   link.click();
   link.remove();
@@ -186,16 +160,4 @@ function nameIn(response: Response, label: string): string {
   const exact = /filename\*=UTF-8''([^;]+)/i.exec(disposition)?.[1];
   if (exact !== undefined) return decodeURIComponent(exact);
   return /filename="([^"]+)"/.exec(disposition)?.[1] ?? `download.${label.toLowerCase()}`;
-}
-
-async function problemIn(response: Response): Promise<string> {
-  if (response.status === 401) return 'You are signed out: sign in again.';
-  try {
-    const { error, detail } = (await response.json()) as { error?: unknown; detail?: unknown };
-    const text = error ?? detail;
-    if (typeof text === 'string') return text;
-  } catch {
-    // No answer of the API: its status says what there is to say.
-  }
-  return `It could not be made (status ${response.status}).`;
 }

@@ -1,6 +1,6 @@
 /** The palette (Ctrl-K): jump to a page, resource, saved search or action. */
-
-import { jsonOf } from './answers.ts';
+import { askJson } from './ask.ts';
+import { make } from './element.ts';
 
 interface Entry {
   readonly label: string;
@@ -10,33 +10,22 @@ interface Entry {
 
 const MAX_SHOWN = 12;
 
-export function startPalette(): () => void {
-  return () => {
-    if (document.querySelector('dialog.palette[open]') !== null) return;
-    // Reloaded each time: a page stays open for days, and the list may have failed before.
-    open(findEntries());
-  };
-}
-
-function open(entries: Promise<readonly Entry[]>): void {
-  const dialog = document.createElement('dialog');
-  dialog.className = 'palette';
-  dialog.setAttribute('aria-label', 'Go to');
-  const input = document.createElement('input');
-  input.type = 'search';
-  input.placeholder = 'Go to a page, a resource, an action';
-  input.setAttribute('aria-label', 'Go to');
-  input.setAttribute('role', 'combobox');
-  input.setAttribute('aria-expanded', 'true');
-  input.setAttribute('aria-controls', 'palette-list');
-  input.autocomplete = 'off';
-  const list = document.createElement('ul');
-  list.id = 'palette-list';
-  list.setAttribute('role', 'listbox');
-  list.setAttribute('aria-label', 'Matches');
-  const nothing = document.createElement('p');
-  nothing.setAttribute('role', 'status');
-  dialog.append(input, list, nothing);
+export function openPalette(): void {
+  if (document.querySelector('dialog.palette[open]') !== null) return;
+  // Reloaded each time: a page stays open for days, and the list may have failed before.
+  const entries = findEntries();
+  const input = make('input', {
+    type: 'search',
+    placeholder: 'Go to a page, a resource, an action',
+    'aria-label': 'Go to',
+    role: 'combobox',
+    'aria-expanded': 'true',
+    'aria-controls': 'palette-list',
+    autocomplete: 'off',
+  });
+  const list = make('ul', { id: 'palette-list', role: 'listbox', 'aria-label': 'Matches' });
+  const nothing = make('p', { role: 'status' });
+  const dialog = make('dialog.palette', { 'aria-label': 'Go to' }, input, list, nothing);
   let shown: readonly Entry[] = [];
   let selected = 0;
   let shownFor: string | null = null;
@@ -56,7 +45,15 @@ function open(entries: Promise<readonly Entry[]>): void {
     shown = found;
     shownFor = wanted;
     selected = 0;
-    list.replaceChildren(...found.map((entry, index) => itemOf(entry, index, choose)));
+    const items = found.map((entry, index) =>
+      make(
+        'li',
+        { id: `palette-${index}`, role: 'option', onclick: () => choose(entry) },
+        make('span', entry.label),
+        make('small', entry.kind),
+      ),
+    );
+    list.replaceChildren(...items);
     nothing.textContent =
       found.length > 0 ? '' : 'Nothing here is called so. Enter searches for the words.';
     mark();
@@ -69,24 +66,21 @@ function open(entries: Promise<readonly Entry[]>): void {
     // Fast typing does not wait for the list.
     if (shownFor !== input.value) await update();
     if (!dialog.open) return;
-    if (shown[selected] !== undefined) choose(shown[selected]!);
+    const entry = shown[selected];
+    if (entry !== undefined) choose(entry);
     else location.assign(`/search?${new URLSearchParams({ q: input.value })}`);
   };
   input.addEventListener('input', () => void update());
   input.addEventListener('keydown', (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined && shown.length > 0) {
-      event.preventDefault();
       selected = (selected + step + shown.length) % shown.length;
       mark();
-    } else if (event.key === 'Escape') {
       // Esc would first empty a search field.
-      event.preventDefault();
-      dialog.close();
-    } else if (event.key === 'Enter') {
-      event.preventDefault();
-      void take();
-    }
+    } else if (event.key === 'Escape') dialog.close();
+    else if (event.key === 'Enter') void take();
+    else return;
+    event.preventDefault();
   });
   dialog.addEventListener('close', () => dialog.remove());
   dialog.addEventListener('click', (event) => {
@@ -97,23 +91,9 @@ function open(entries: Promise<readonly Entry[]>): void {
   void update();
 }
 
-function itemOf(entry: Entry, index: number, choose: (entry: Entry) => void): HTMLLIElement {
-  const item = document.createElement('li');
-  item.id = `palette-${index}`;
-  item.setAttribute('role', 'option');
-  const label = document.createElement('span');
-  label.textContent = entry.label;
-  const kind = document.createElement('small');
-  kind.textContent = entry.kind;
-  item.append(label, kind);
-  item.addEventListener('click', () => choose(entry));
-  return item;
-}
-
 /** Entries whose label has the letters in this order; prefixes and substrings first. */
 function matching(entries: readonly Entry[], text: string): Entry[] {
   const wanted = text.trim().toLowerCase();
-  if (wanted === '') return entries.slice(0, MAX_SHOWN);
   return entries
     .map((entry) => ({ entry, rank: rankOf(entry.label.toLowerCase(), wanted) }))
     .filter(({ rank }) => rank < Number.POSITIVE_INFINITY)
@@ -136,10 +116,10 @@ function rankOf(label: string, wanted: string): number {
 async function findEntries(): Promise<Entry[]> {
   const go = (href: string) => () => location.assign(href);
   const links = document.querySelectorAll<HTMLAnchorElement>('#menu a[href], #account a[href]');
-  const pages = [...links].map((link) => ({
-    label: link.textContent ?? '',
+  const pages = [...links].map(({ textContent, href }) => ({
+    label: textContent ?? '',
     kind: 'page',
-    run: go(link.href),
+    run: go(href),
   }));
   const actions = [...document.querySelectorAll<HTMLElement>('[data-action]')].map((element) => ({
     label: element.dataset['action']!,
@@ -148,28 +128,22 @@ async function findEntries(): Promise<Entry[]> {
   }));
   const searchesOn = document.querySelector('#menu a[href="/savedsearches"]') !== null;
   const [resources, searches] = await Promise.all([
-    listed('/_svc/resources', (one: { name: string; href: string; kind: string }) => ({
-      label: one.name,
-      kind: one.kind,
-      run: go(one.href),
-    })),
-    searchesOn
-      ? listed('/api/savedsearches/', (one: { id: number; name: string }) => ({
-          label: one.name,
-          kind: 'saved search',
-          run: go(`/savedsearches?id=${one.id}`),
-        }))
-      : [],
+    listed<{ name: string; href: string; kind: string }>('/_svc/resources'),
+    searchesOn ? listed<{ id: number; name: string }>('/api/savedsearches/') : [],
   ]);
-  return [...actions, ...pages, ...searches, ...resources];
+  return [
+    ...actions,
+    ...pages,
+    ...searches.map(({ id, name }) => ({
+      label: name,
+      kind: 'saved search',
+      run: go(`/savedsearches?id=${id}`),
+    })),
+    ...resources.map(({ name, kind, href }) => ({ label: name, kind, run: go(href) })),
+  ];
 }
 
 /** Empty when the list cannot be loaded. */
-async function listed<T>(path: string, entryOf: (one: T) => Entry): Promise<Entry[]> {
-  try {
-    const response = await fetch(path, { headers: { Accept: 'application/json' } });
-    return ((await jsonOf<T[]>(response)) ?? []).map(entryOf);
-  } catch {
-    return [];
-  }
+function listed<T>(path: string): Promise<T[]> {
+  return askJson<T[]>(path).catch(() => []);
 }

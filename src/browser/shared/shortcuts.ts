@@ -1,4 +1,5 @@
 /** Shortcuts: `data-key` focuses or presses an element, and `?` lists the keys. */
+import { make, openDialog } from './element.ts';
 
 /** `openPalette` runs on Ctrl-K. Both have buttons in the banner too. */
 export function startShortcuts(openPalette: () => void): void {
@@ -6,22 +7,17 @@ export function startShortcuts(openPalette: () => void): void {
   reveal('#key-list', showList);
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing) return;
-    const isCommand = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
-    if (isCommand && event.key.toLowerCase() === 'k') {
-      event.preventDefault();
-      openPalette();
-      return;
+    const hasCommand = event.ctrlKey || event.metaKey;
+    const isPalette = hasCommand && !event.altKey && !event.shiftKey;
+    if (isPalette && event.key.toLowerCase() === 'k') openPalette();
+    else if (hasCommand || event.altKey || isTyping(event)) return;
+    else if (event.key === '?') showList();
+    else {
+      const target = keyed().get(event.key);
+      if (target === undefined) return;
+      use(target);
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
-    if (event.key === '?') {
-      event.preventDefault();
-      showList();
-      return;
-    }
-    const target = keyed().get(event.key);
-    if (target === undefined) return;
     event.preventDefault();
-    use(target);
   });
 }
 
@@ -64,42 +60,25 @@ function isTyping(event: KeyboardEvent): boolean {
 
 function showList(): void {
   if (document.querySelector('dialog.keys[open]') !== null) return;
-  const dialog = document.createElement('dialog');
-  dialog.className = 'keys';
-  dialog.setAttribute('aria-labelledby', 'keys-title');
-  const title = document.createElement('h2');
-  title.id = 'keys-title';
-  title.textContent = 'Keys';
-  const list = document.createElement('dl');
-  const add = (key: string, meaning: string): void => {
-    const term = document.createElement('dt');
-    const kbd = document.createElement('kbd');
-    kbd.textContent = key;
-    term.append(kbd);
-    const description = document.createElement('dd');
-    description.textContent = meaning;
-    list.append(term, description);
-  };
-  add('Ctrl K', 'Go to a page or resource');
-  for (const [key, element] of keyed()) add(key, meaningOf(element));
+  const keys: [key: string, meaning: string][] = [['Ctrl K', 'Go to a page or resource']];
+  for (const [key, element] of keyed()) keys.push([key, meaningOf(element)]);
   // Keys handled by other scripts.
   for (const element of document.querySelectorAll<HTMLElement>('[data-keys]')) {
     for (const line of element.dataset['keys']!.split('\n')) {
       const [key = '', ...meaning] = line.split(' ');
-      add(key.replaceAll('+', ' '), meaning.join(' '));
+      keys.push([key.replaceAll('+', ' '), meaning.join(' ')]);
     }
   }
-  add('?', 'Show this list');
-  const form = document.createElement('form');
-  form.method = 'dialog';
-  const close = document.createElement('button');
-  close.className = 'quiet';
-  close.textContent = 'Close';
-  form.append(close);
-  dialog.append(title, list, form);
-  dialog.addEventListener('close', () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+  keys.push(['?', 'Show this list']);
+  openDialog(
+    'Keys',
+    { class: 'keys' },
+    make(
+      'dl',
+      keys.map(([key, meaning]) => [make('dt', make('kbd', key)), make('dd', meaning)]),
+    ),
+    make('form', { method: 'dialog' }, make('button.quiet', 'Close')),
+  );
 }
 
 function meaningOf(element: HTMLElement): string {

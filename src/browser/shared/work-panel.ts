@@ -2,8 +2,10 @@
  * Progress of long work in a corner of the page, with a button to stop it. Screen readers hear its
  * start and end, not every step.
  */
+import { make, quietButton } from './element.ts';
 
 export interface Work {
+  /** `share` done, 0 to 1; null while unknown. */
   say(text: string, share: number | null): void;
   /** Shows the outcome for `after` ms; null keeps it until closed, for failures. */
   end(text: string, after: number | null): void;
@@ -11,22 +13,21 @@ export interface Work {
 }
 
 export function beginWork(title: string, stop: () => void): Work {
-  const line = document.createElement('section');
-  line.className = 'work';
-  line.setAttribute('aria-label', title);
-  const name = textElement('strong', title);
-  const detail = textElement('span', '');
-  detail.className = 'fine';
-  const progress = document.createElement('progress');
-  progress.setAttribute('aria-label', title);
-  const button = textElement('button', 'Cancel') as HTMLButtonElement;
-  button.type = 'button';
-  button.className = 'quiet small';
-  button.setAttribute('aria-label', `Cancel: ${title}`);
-  button.addEventListener('click', stop, { once: true });
-  line.append(name, detail, progress, button);
+  const detail = make('span.fine');
+  const progress = make('progress', { 'aria-label': title });
+  const cancel = quietButton('Cancel', stop, { 'aria-label': `Cancel: ${title}` });
+  cancel.addEventListener('click', () => (cancel.disabled = true));
+  const line = make(
+    'section.work',
+    { 'aria-label': title },
+    make('strong', title),
+    detail,
+    progress,
+    cancel,
+  );
   panel().append(line);
   announce(title);
+  const remove = (): void => line.remove();
   return {
     say(text, share) {
       detail.textContent = text;
@@ -37,16 +38,11 @@ export function beginWork(title: string, stop: () => void): Work {
       detail.textContent = text;
       progress.remove();
       line.classList.toggle('failed', after === null);
-      const close = textElement('button', 'Close') as HTMLButtonElement;
-      close.type = 'button';
-      close.className = 'quiet small';
-      close.setAttribute('aria-label', `Close: ${title}`);
-      close.addEventListener('click', () => line.remove());
-      button.replaceWith(close);
+      cancel.replaceWith(quietButton('Close', remove, { 'aria-label': `Close: ${title}` }));
       announce(`${title}: ${text}`);
-      if (after !== null) setTimeout(() => line.remove(), after);
+      if (after !== null) setTimeout(remove, after);
     },
-    remove: () => line.remove(),
+    remove,
   };
 }
 
@@ -57,26 +53,14 @@ export function elapsedText(sinceMs: number): string {
 }
 
 function panel(): HTMLElement {
-  let found = document.getElementById('works');
-  if (found === null) {
-    found = document.createElement('aside');
-    found.id = 'works';
-    found.setAttribute('aria-label', 'Work in progress');
-    const heard = document.createElement('p');
-    heard.className = 'visually-hidden';
-    heard.setAttribute('role', 'status');
-    found.append(heard);
-    document.body.append(found);
-  }
-  return found;
+  const found = document.getElementById('works');
+  if (found !== null) return found;
+  const heard = make('p.visually-hidden', { role: 'status' });
+  const made = make('aside', { id: 'works', 'aria-label': 'Work in progress' }, heard);
+  document.body.append(made);
+  return made;
 }
 
 function announce(text: string): void {
   panel().querySelector('[role=status]')!.textContent = text;
-}
-
-function textElement(tag: 'strong' | 'span' | 'button', text: string): HTMLElement {
-  const element = document.createElement(tag);
-  element.textContent = text;
-  return element;
 }

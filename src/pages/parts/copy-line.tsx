@@ -9,7 +9,7 @@ export function CopyLine({ text }: { text: string }) {
       <pre tabindex="0">
         <code safe>{text}</code>
       </pre>
-      <button type="button" class="quiet small" data-copy="text" data-text={text}>
+      <button type="button" class="quiet small" data-copy="before">
         Copy
       </button>
     </div>

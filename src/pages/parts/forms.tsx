@@ -121,7 +121,12 @@ export function CreatedKey({ label, value }: { readonly label: string; readonly 
     <section class="notice">
       <label>
         <span safe>{label}</span>
-        <input class="code" {...{ value }} readonly data-select />
+        <span class="copy-box">
+          <input class="code" {...{ value }} readonly data-select />
+          <button type="button" class="quiet" data-copy="before">
+            Copy
+          </button>
+        </span>
       </label>
       <p class="fine">
         Copy it now: it is not shown again. Programs send it in the header <code>X-API-Key</code>.

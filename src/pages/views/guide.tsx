@@ -37,7 +37,6 @@ export const guidePage: Page<GuideView> = {
   title: ({ title, hits }) => (hits === null ? title : 'Search the guide'),
   hasOwnHeading: () => true,
   styles: ['document.css', 'guide.css'],
-  scripts: ['guide.js'],
   trail: ({ isIndex, hits }) =>
     isIndex && hits === null ? [] : [{ label: 'Guide', href: '/docs/guide' }],
   content: (view) => (

@@ -99,6 +99,9 @@ function Try({ view, frame }: { view: OperationView; frame: FrameView }) {
       <pre class="code" id="curl" tabindex="0" data-origin={origin} safe>
         {curlOf(view)}
       </pre>
+      <button type="button" class="quiet small" data-copy="before">
+        Copy as curl
+      </button>
     </section>
   );
 }

@@ -1,5 +1,4 @@
 import type { ChartSeries } from '../../../tables/read/chart-series.ts';
-import { make, makeSelect, quietButton } from '../element.ts';
 import {
   cellOf,
   countText,
@@ -8,8 +7,10 @@ import {
   plainText,
   shownText,
 } from '../../../pages/grid/model.ts';
-import { problemOf } from '../table/rows.ts';
 import type { ChartChoice } from '../../../pages/grid/view.ts';
+import { askJson, messageOf } from '../../shared/ask.ts';
+import { make, makeSelect, makeTable, quietButton } from '../../shared/element.ts';
+import { isNumeric } from '../table/cells.ts';
 
 export interface ChartDrawing {
   readonly type: string;
@@ -49,13 +50,12 @@ const MEASURES = [
 ] as const;
 
 export class ChartPanel {
-  readonly element = make('section', { class: 'chart-panel', 'aria-label': 'Chart' });
+  readonly element = make('section.chart-panel', { 'aria-label': 'Chart', hidden: true });
   readonly #options: ChartOptions;
-  readonly #controls = make('div', { class: 'chart-controls' });
-  readonly #note = make('p', { class: 'fine', role: 'status' });
+  readonly #controls = make('div.chart-controls');
+  readonly #note = make('p.fine', { role: 'status' });
   readonly #canvas = make('canvas', { role: 'img' });
-  readonly #table = make('div', {
-    class: 'scroll chart-table',
+  readonly #table = make('div.scroll.chart-table', {
     tabindex: 0,
     role: 'region',
     'aria-label': 'The chart as a table',
@@ -67,12 +67,11 @@ export class ChartPanel {
 
   constructor(options: ChartOptions) {
     this.#options = options;
-    this.element.hidden = true;
     this.element.append(
       this.#controls,
-      make('div', { class: 'chart-canvas' }, this.#canvas),
+      make('div.chart-canvas', this.#canvas),
       this.#note,
-      make('details', {}, make('summary', {}, 'As a table'), this.#table),
+      make('details', make('summary', 'As a table'), this.#table),
     );
     document.addEventListener('svc:theme', () => this.#draw());
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw());
@@ -90,12 +89,12 @@ export class ChartPanel {
       return;
     }
     this.#drawControls(choice);
-    void this.#load();
+    void this.#load(choice);
   }
 
-  refresh(force = false): void {
-    if (force) this.#question = '';
-    if (this.#choice !== null) void this.#load();
+  refresh(): void {
+    this.#question = '';
+    if (this.#choice !== null) void this.#load(this.#choice);
   }
 
   #firstChoice(): ChartChoice {
@@ -121,116 +120,90 @@ export class ChartPanel {
   #drawControls(choice: ChartChoice): void {
     const { columns } = this.#options;
     const names = columns.map(({ name }) => [name, name] as const);
-    const numeric = columns
-      .filter(({ type }) => type === 'integer' || type === 'number')
-      .map(({ name }) => [name, name] as const);
-    const change = (part: Partial<ChartChoice>) => {
+    const numeric = columns.filter(isNumeric).map(({ name }) => [name, name] as const);
+    const change = (part: Partial<ChartChoice>): void => {
       const next = { ...choice, ...part };
-      const needsY =
-        next.type === 'scatter' || (next.type !== 'histogram' && next.measure !== 'count');
-      if (needsY && next.y === '') next.y = numeric[0]?.[0] ?? '';
-      this.#options.chosen(next);
+      const y = hasY(next) && next.y === '' ? (numeric[0]?.[0] ?? '') : next.y;
+      this.#options.chosen({ ...next, y });
     };
-    const labelled = (label: string, select: HTMLElement): HTMLElement =>
-      make('label', {}, make('span', {}, label), select);
+    const select = (
+      before: string,
+      label: string,
+      options: Parameters<typeof makeSelect>[1],
+      name: keyof ChartChoice,
+    ): HTMLElement => {
+      const box = makeSelect(label, options, choice[name], (value) => change({ [name]: value }));
+      return make('label', make('span', before), box);
+    };
+    const across = choice.type === 'histogram' ? numeric : names;
     const isMeasured = choice.type === 'bar' || choice.type === 'line';
-    const hasY = choice.type === 'scatter' || (isMeasured && choice.measure !== 'count');
     const focused = document.activeElement?.getAttribute('aria-label');
-    this.#controls.replaceChildren(
-      labelled(
-        'Chart',
-        makeSelect('Kind of chart', TYPES, choice.type, (type) => change({ type })),
-      ),
-      labelled(
-        'of',
-        makeSelect('Column across', choice.type === 'histogram' ? numeric : names, choice.x, (x) =>
-          change({ x }),
-        ),
-      ),
-      ...(isMeasured
-        ? [
-            labelled(
-              'showing',
-              makeSelect('Measure', MEASURES, choice.measure, (measure) => change({ measure })),
-            ),
-          ]
-        : []),
-      ...(hasY
-        ? [
-            labelled(
-              'of',
-              makeSelect('Column upwards', numeric, choice.y, (y) => change({ y })),
-            ),
-          ]
-        : []),
+    const controls = [
+      select('Chart', 'Kind of chart', TYPES, 'type'),
+      select('of', 'Column across', across, 'x'),
+      isMeasured ? select('showing', 'Measure', MEASURES, 'measure') : null,
+      hasY(choice) ? select('of', 'Column upwards', numeric, 'y') : null,
       quietButton('Close', () => this.#options.chosen(null), { 'aria-label': 'Close the chart' }),
-    );
+    ];
+    this.#controls.replaceChildren(...controls.filter((one) => one !== null));
     if (focused) {
       this.#controls.querySelector<HTMLElement>(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
     }
   }
 
-  async #load(): Promise<void> {
-    const choice = this.#choice!;
-    const query = this.#options.restriction();
+  async #load(choice: ChartChoice): Promise<void> {
+    const { page, script, restriction } = this.#options;
+    const query = restriction();
     query.delete('sort');
     query.set('summary', 'chart');
     query.set('type', choice.type);
     query.set('x', choice.x);
     query.set('measure', choice.measure || 'count');
-    const hasY =
-      choice.type === 'scatter' || (choice.type !== 'histogram' && choice.measure !== 'count');
-    if (hasY && choice.y !== '') query.set('y', choice.y);
+    if (hasY(choice) && choice.y !== '') query.set('y', choice.y);
     const question = String(query);
     if (question === this.#question) return;
     this.#question = question;
     this.element.setAttribute('aria-busy', 'true');
     this.#note.textContent = 'Drawing…';
     try {
-      const [response] = await Promise.all([
-        fetch(`${this.#options.page}?${query}`, { headers: { Accept: 'application/json' } }),
-        loadScript(this.#options.script),
-      ]);
+      const [series] = await Promise.all([askJson<Series>(`${page}?${query}`), loadScript(script)]);
       if (question !== this.#question) return;
-      if (!response.ok) throw new Error((await problemOf(response)).message);
-      this.#last = { choice, series: (await response.json()) as Series };
+      this.#last = { choice, series };
       this.#draw();
     } catch (error) {
       if (question !== this.#question) return;
       this.#question = '';
       this.#clear?.();
       this.#clear = null;
-      this.#note.textContent = error instanceof Error ? error.message : String(error);
+      this.#note.textContent = messageOf(error);
     } finally {
       this.element.removeAttribute('aria-busy');
     }
   }
 
   #draw(): void {
-    if (this.#last === null || this.#choice === null || globalThis.svcDrawChart === undefined)
-      return;
+    const { svcDrawChart } = globalThis;
+    if (this.#last === null || this.#choice === null || svcDrawChart === undefined) return;
     const { choice, series } = this.#last;
-    const yLabel = yLabelOf(choice);
+    const { points, rows, skipped, note, isPartial } = series;
+    const [xLabel, yLabel] = [choice.x, yLabelOf(choice)];
     this.#clear?.();
-    this.#clear = globalThis.svcDrawChart(this.#canvas, {
-      type: choice.type,
-      series,
-      xLabel: choice.x,
-      yLabel,
-    });
-    this.#canvas.setAttribute(
-      'aria-label',
-      `${yLabel} by ${choice.x}: ${series.points.length} points, also as a table below`,
-    );
+    this.#clear = svcDrawChart(this.#canvas, { type: choice.type, series, xLabel, yLabel });
+    const label = `${yLabel} by ${xLabel}: ${points.length} points, also as a table below`;
+    this.#canvas.setAttribute('aria-label', label);
     const notes = [
-      series.points.length === 0 ? 'Nothing to draw.' : countText(series.rows),
-      series.skipped > 0 ? `${countText(series.skipped)} without a value for it left out` : '',
-      series.note,
-      series.isPartial ? 'Only the first part of the rows: reading all takes too long.' : '',
+      points.length === 0 ? 'Nothing to draw.' : countText(rows),
+      skipped > 0 ? `${countText(skipped)} without a value for it left out` : '',
+      note,
+      isPartial ? 'Only the first part of the rows: reading all takes too long.' : '',
     ];
-    this.#note.textContent = notes.filter((note) => note !== '').join(' · ');
-    this.#table.replaceChildren(tableOf(series, choice.x, yLabel));
+    this.#note.textContent = notes.filter((one) => one !== '').join(' · ');
+    this.#table.replaceChildren(tableOf(series, xLabel, yLabel));
   }
+}
+
+function hasY({ type, measure }: ChartChoice): boolean {
+  return type === 'scatter' || (type !== 'histogram' && measure !== 'count');
 }
 
 function yLabelOf({ type, y, measure }: ChartChoice): string {
@@ -245,18 +218,11 @@ function tableOf(series: Series, xLabel: string, yLabel: string): HTMLTableEleme
   const rows = series.points.map(({ x, y, to }) =>
     make(
       'tr',
-      {},
-      make('td', {}, to === undefined ? text(x) : `${text(x)} – ${text(to)}`),
-      make('td', { class: 'number' }, shownText(Number(y.toPrecision(12)))),
+      make('td', to === undefined ? text(x) : `${text(x)} – ${text(to)}`),
+      make('td.number', shownText(Number(y.toPrecision(12)))),
     ),
   );
-  const head = make(
-    'tr',
-    {},
-    make('th', { scope: 'col' }, xLabel),
-    make('th', { scope: 'col', class: 'number' }, yLabel),
-  );
-  return make('table', {}, make('thead', {}, head), make('tbody', {}, ...rows));
+  return makeTable([xLabel, make('th.number', { scope: 'col' }, yLabel)], rows);
 }
 
 let loading: Promise<void> | null = null;

@@ -1,7 +1,4 @@
 /** The grid's DOM: head, rows, cells, and the place an element stands for. Stateless. */
-import type { ColumnLayout } from '../view/column-layout.ts';
-import { make } from '../element.ts';
-import type { UnsavedValue } from '../grid-events.ts';
 import {
   cellOf,
   type GridColumn,
@@ -10,8 +7,17 @@ import {
   isBlank,
   lineText,
 } from '../../../pages/grid/model.ts';
-import type { Place } from './places.ts';
 import type { SortStep } from '../../../pages/grid/view.ts';
+import { make } from '../../shared/element.ts';
+import type { ColumnLayout } from './column-layout.ts';
+import type { Place } from './places.ts';
+
+/** A value not yet in the file. */
+export interface UnsavedValue {
+  readonly value: string;
+  /** Null while it is being saved. */
+  readonly problem: string | null;
+}
 
 interface HeadOptions {
   readonly layout: ColumnLayout;
@@ -21,19 +27,15 @@ interface HeadOptions {
 }
 
 export function makeHead(options: HeadOptions): HTMLElement {
+  const { layout, mayWrite } = options;
   const number = make(
-    'div',
-    { class: 'cell corner', role: 'columnheader', id: idOfCell(-1, -1), 'aria-colindex': 1 },
-    options.mayWrite
-      ? make('input', { type: 'checkbox', tabindex: -1, 'aria-label': 'Select all rows' })
-      : null,
-    make('span', {}, '#'),
+    'div.cell.corner',
+    { role: 'columnheader', id: idOfCell(-1, -1), 'aria-colindex': 1 },
+    mayWrite ? boxOf('Select all rows', false) : null,
+    make('span', '#'),
   );
-  const row = make('div', { class: 'row', role: 'row', 'aria-rowindex': 1 }, number);
-  for (const [at, column] of options.layout.columns.entries()) {
-    row.append(headCell(options, at, column));
-  }
-  return row;
+  const heads = layout.columns.map((column, index) => headCell(options, index, column));
+  return make('div.row', { role: 'row', 'aria-rowindex': 1 }, number, heads);
 }
 
 function headCell(
@@ -41,11 +43,21 @@ function headCell(
   index: number,
   column: GridColumn,
 ): HTMLElement {
-  const at = sort.findIndex((step) => step.column === column.name);
-  const step = sort[at];
-  const arrow = step === undefined ? '' : step.isDescending ? ' ↓' : ' ↑';
-  const rank = step !== undefined && sort.length > 1 ? String(at + 1) : '';
-  const isFiltered = filtered.has(column.name);
+  const { name, type } = column;
+  const at = sort.findIndex((step) => step.column === name);
+  const order = at < 0 ? null : sort[at]!.isDescending ? 'descending' : 'ascending';
+  const arrow = order === null ? '' : order === 'descending' ? ' ↓' : ' ↑';
+  const rank = at >= 0 && sort.length > 1 ? String(at + 1) : '';
+  const isFiltered = filtered.has(name);
+  const menu = {
+    type: 'button',
+    tabindex: -1,
+    'aria-label': `Menu of ${name}`,
+    'aria-haspopup': 'dialog',
+  };
+  const glyph = make(isFiltered ? 'span.glyph.funnel' : 'span.glyph.dots', {
+    'aria-hidden': 'true',
+  });
   const head = make(
     'div',
     {
@@ -53,30 +65,16 @@ function headCell(
       role: 'columnheader',
       id: idOfCell(-1, index),
       'aria-colindex': index + 2,
-      'aria-sort': step === undefined ? null : step.isDescending ? 'descending' : 'ascending',
+      'aria-sort': order,
       'data-column': index,
-      title: `${column.name} (${column.type})`,
+      title: `${name} (${type})`,
     },
-    make('span', { class: 'head-name' }, column.name),
-    make('span', { class: 'head-sort', 'aria-hidden': 'true' }, arrow + rank),
-    menuButton(column, isFiltered),
+    make('span.head-name', name),
+    make('span.head-sort', { 'aria-hidden': 'true' }, arrow + rank),
+    make('button.head-menu', menu, glyph),
   );
   layout.pin(head, index);
   return head;
-}
-
-function menuButton({ name }: GridColumn, isFiltered: boolean): HTMLElement {
-  return make(
-    'button',
-    {
-      type: 'button',
-      class: 'head-menu',
-      tabindex: -1,
-      'aria-label': `Menu of ${name}`,
-      'aria-haspopup': 'dialog',
-    },
-    make('span', { 'aria-hidden': 'true', class: isFiltered ? 'glyph funnel' : 'glyph dots' }),
-  );
 }
 
 interface RowOptions {
@@ -89,35 +87,32 @@ interface RowOptions {
 }
 
 export function makeRow(options: RowOptions): HTMLElement {
-  const { layout, index, data, isSelected } = options;
-  const row = make('div', { class: 'row', role: 'row', 'aria-rowindex': index + 2 });
-  if (data === undefined) {
-    row.classList.add('waiting');
-    row.setAttribute('aria-busy', 'true');
-  }
-  row.append(numberCell(options));
-  for (const [at, column] of layout.columns.entries()) row.append(dataCell(options, at, column));
-  row.setAttribute('aria-selected', String(isSelected));
-  row.classList.toggle('selected', isSelected);
-  row.dataset['row'] = String(index);
-  return row;
-}
-
-function numberCell({ index, data, isSelected, mayWrite }: RowOptions): HTMLElement {
+  const { layout, index, data, isSelected, mayWrite } = options;
   const id = data === undefined ? '' : String(idOf(data));
+  const number = make(
+    'div.cell.corner',
+    { role: 'rowheader', id: idOfCell(index, -1), 'aria-colindex': 1 },
+    mayWrite ? boxOf(`Select row ${id}`, isSelected) : null,
+    make('button.row-id', { type: 'button', tabindex: -1, title: 'Show the row' }, id),
+  );
+  const isWaiting = data === undefined;
   return make(
     'div',
-    { class: 'cell corner', role: 'rowheader', id: idOfCell(index, -1), 'aria-colindex': 1 },
-    mayWrite
-      ? make('input', {
-          type: 'checkbox',
-          tabindex: -1,
-          checked: isSelected,
-          'aria-label': `Select row ${id}`,
-        })
-      : null,
-    make('button', { type: 'button', class: 'row-id', tabindex: -1, title: 'Show the row' }, id),
+    {
+      class: `row${isWaiting ? ' waiting' : ''}${isSelected ? ' selected' : ''}`,
+      role: 'row',
+      'aria-rowindex': index + 2,
+      'aria-busy': isWaiting ? 'true' : null,
+      'aria-selected': String(isSelected),
+      'data-row': index,
+    },
+    number,
+    layout.columns.map((column, at) => dataCell(options, at, column)),
   );
+}
+
+function boxOf(label: string, checked: boolean): HTMLElement {
+  return make('input', { type: 'checkbox', tabindex: -1, checked, 'aria-label': label });
 }
 
 function dataCell(options: RowOptions, at: number, column: GridColumn): HTMLElement {
@@ -149,10 +144,9 @@ export function placeOfEvent(target: EventTarget | null, grid: HTMLElement): Pla
   const cell = (target as HTMLElement).closest<HTMLElement>('.cell');
   if (cell === null || !grid.contains(cell)) return null;
   const row = cell.closest<HTMLElement>('[data-row]')?.dataset['row'];
-  const column = Number(cell.getAttribute('aria-colindex')) - 2;
-  return { row: row === undefined ? -1 : Number(row), column };
+  return { row: Number(row ?? -1), column: Number(cell.getAttribute('aria-colindex')) - 2 };
 }
 
-function isNumeric({ type }: GridColumn): boolean {
+export function isNumeric({ type }: GridColumn): boolean {
   return type === 'integer' || type === 'number';
 }

@@ -1,4 +1,14 @@
+/** Cells in texts of the clipboard. */
+
 export const TABBED = 'text/tab-separated-values';
+
+export type Cells = readonly (readonly string[])[];
+
+export interface Clip {
+  readonly text: string;
+  /** Blank rows included. */
+  readonly cells: Cells;
+}
 
 /**
  * Separated by tabs if there are any, else commas or semicolons; quoted as in CSV. Blank rows are
@@ -14,20 +24,14 @@ function separatorOf(text: string): string {
   return firstLine.split(';').length > firstLine.split(',').length ? ';' : ',';
 }
 
-export interface Clip {
-  readonly text: string;
-  /** Blank rows included. */
-  readonly cells: readonly (readonly string[])[];
-}
-
 /**
  * Spreadsheets separate cells by tabs only, and also put an HTML table on the clipboard, which
  * tells their commas from CSV's.
  */
 export function clipOf(data: { getData(type: string): string }): Clip {
   const text = data.getData('text/plain');
-  const tabbed = data.getData(TABBED);
-  if (tabbed !== '') return { text, cells: cellsBetween(tabbed, '\t') };
+  const tabbedText = data.getData(TABBED);
+  if (tabbedText !== '') return { text, cells: cellsBetween(tabbedText, '\t') };
   const isOneLine = !text.trim().includes('\n');
   const isTable = text.includes('\t') || /<table[\s>]/i.test(data.getData('text/html'));
   if (!isTable && isOneLine) return { text, cells: [[text.replace(/\r?\n$/, '')]] };
@@ -38,7 +42,7 @@ function cellsBetween(text: string, separator: string): string[][] {
   const rows: string[][] = [[]];
   let at = 0;
   while (at < text.length) {
-    const { cell, end } = cellAt(text, at, separator);
+    const [cell, end] = cellAt(text, at, separator);
     rows.at(-1)!.push(cell);
     at = end;
     if (text[at] === separator) {
@@ -53,18 +57,14 @@ function cellsBetween(text: string, separator: string): string[][] {
   return rows;
 }
 
-interface FoundCell {
-  readonly cell: string;
-  readonly end: number;
-}
+type FoundCell = readonly [cell: string, end: number];
 
 function cellAt(text: string, from: number, separator: string): FoundCell {
   const quoted = text[from] === '"' ? quotedCellAt(text, from, separator) : null;
   if (quoted !== null) return quoted;
   let end = from;
   while (end < text.length && text[end] !== separator && text[end] !== '\n') end++;
-  const cell = text.slice(from, end);
-  return cell.endsWith('\r') ? { cell: cell.slice(0, -1), end } : { cell, end };
+  return [text.slice(from, end).replace(/\r$/, ''), end];
 }
 
 /** Null when the quote is literal: unclosed, or followed by more text. */
@@ -78,7 +78,7 @@ function quotedCellAt(text: string, from: number, separator: string): FoundCell 
     const next = text[quote + 1];
     if (next !== '"') {
       const isEnd = next === undefined || next === separator || next === '\n' || next === '\r';
-      return isEnd ? { cell, end: quote + 1 } : null;
+      return isEnd ? [cell, quote + 1] : null;
     }
     cell += '"';
     at = quote + 2;

@@ -2,7 +2,6 @@
  * Copy and cut: the selected rows, the block of cells, or the active cell, as spreadsheets take
  * them.
  */
-import { TABBED } from './clip.ts';
 import {
   cellOf,
   countText,
@@ -10,6 +9,7 @@ import {
   type GridRow,
   plainText,
 } from '../../../pages/grid/model.ts';
+import { type Cells, TABBED } from './clip.ts';
 import { sizeOf } from './places.ts';
 import type { GridTable } from './table.ts';
 
@@ -57,11 +57,11 @@ function put(event: ClipboardEvent, text: string, cells = text): void {
   event.preventDefault();
 }
 
-function cellsOf(rows: readonly GridRow[], columns: readonly GridColumn[]): string[][] {
+function cellsOf(rows: readonly GridRow[], columns: readonly GridColumn[]): Cells {
   return rows.map((row) => columns.map(({ name }) => plainText(cellOf(row, name))));
 }
 
-function tabbed(rows: readonly (readonly string[])[]): string {
+function tabbed(rows: Cells): string {
   return rows.map((cells) => cells.map(quotedCell).join('\t')).join('\n');
 }
 

@@ -9,7 +9,9 @@ import {
   plainNumber,
   plainText,
 } from '../../../pages/grid/model.ts';
-import { make, quietButton } from '../element.ts';
+import { messageOf } from '../../shared/ask.ts';
+import { make, makeSelect, quietButton } from '../../shared/element.ts';
+import { isNumeric } from './cells.ts';
 import type { Place } from './places.ts';
 import type { GridTable } from './table.ts';
 
@@ -21,7 +23,6 @@ interface EditorOptions {
   take(edit: Edit): void;
   /** A value that seems invalid: waits for the server; rejects with its message. */
   save(edit: Edit): Promise<void>;
-  version(): string;
   moved(step: Step): void;
 }
 
@@ -34,15 +35,21 @@ export interface Edit {
 }
 
 interface Opening {
+  readonly place: Place;
+  readonly row: GridRow;
+  readonly column: GridColumn;
+  /** What stands in the editor; null: the present value, selected. */
   readonly text: string | null;
-  readonly problem?: string;
-  readonly version?: string;
+  readonly problem: string | null;
+  readonly version: string;
 }
 
 /** At most one cell is edited at a time. */
 export class CellEditor {
+  /** Of the rows that the open editor changes. */
+  version = '';
   readonly #options: EditorOptions;
-  #field: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement | null = null;
+  #field: Field | null = null;
   #isSaving = false;
   #before = '';
 
@@ -59,18 +66,14 @@ export class CellEditor {
     return this.#field !== null && this.#field.value !== this.#before;
   }
 
-  version = '';
-
-  open(place: Place, row: GridRow, column: GridColumn, opening: Opening): void {
+  open({ place, row, column, text, problem: refusal, version }: Opening): void {
     const { table } = this.#options;
     const cell = table.cell(place);
     if (cell === null || this.#field !== null) return;
-    const { text } = opening;
-    this.version = opening.version ?? this.#options.version();
+    this.version = version;
     const before = plainText(cellOf(row, column.name));
     const field = fieldFor(column, text ?? before);
-    const problem = make('div', { class: 'cell-problem', id: 'cell-problem', role: 'alert' });
-    problem.hidden = true;
+    const problem = make('div.cell-problem', { id: 'cell-problem', role: 'alert', hidden: true });
     table.held = place.row;
     this.#field = field;
     this.#before = before;
@@ -78,8 +81,8 @@ export class CellEditor {
     cell.removeAttribute('title');
     cell.replaceChildren(field, problem);
     field.focus();
-    if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) {
-      if (text === null || opening.problem !== undefined) field.select();
+    if (!(field instanceof HTMLSelectElement)) {
+      if (text === null || refusal !== null) field.select();
       else field.setSelectionRange(text.length, text.length);
     }
     const close = (step: Step): void => {
@@ -94,7 +97,7 @@ export class CellEditor {
       // Phones have no Esc.
       const discard = quietButton('Discard', () => close('stay'));
       discard.addEventListener('keydown', (event) => event.stopPropagation());
-      problem.replaceChildren(make('span', {}, message), discard);
+      problem.replaceChildren(make('span', message), discard);
       problem.hidden = false;
       keepInSight(problem, table.element);
       field.setAttribute('aria-invalid', 'true');
@@ -115,28 +118,25 @@ export class CellEditor {
         await this.#options.save(edit);
         close(step);
       } catch (error) {
-        object(error instanceof Error ? error.message : String(error));
+        object(messageOf(error));
         field.focus();
       } finally {
         this.#isSaving = false;
         cell.removeAttribute('aria-busy');
       }
     };
-    if (opening.problem !== undefined) object(opening.problem);
+    if (refusal !== null) object(refusal);
     field.addEventListener('keydown', (event: Event) => {
       const { key, shiftKey, altKey, isComposing } = event as KeyboardEvent;
       event.stopPropagation();
       if (isComposing) return;
+      const isLineBreak = altKey || (shiftKey && field.matches('textarea'));
       if (key === 'Escape') {
-        event.preventDefault();
         if (!this.#isSaving) close('stay');
-      } else if (key === 'Enter' && !(altKey || (shiftKey && field.matches('textarea')))) {
-        event.preventDefault();
-        void commit('down');
-      } else if (key === 'Tab') {
-        event.preventDefault();
-        void commit(shiftKey ? 'previous' : 'next');
-      }
+      } else if (key === 'Enter' && !isLineBreak) void commit('down');
+      else if (key === 'Tab') void commit(shiftKey ? 'previous' : 'next');
+      else return;
+      event.preventDefault();
     });
     field.addEventListener('blur', () => {
       // Clicking elsewhere commits, as in a spreadsheet; after a refusal the editor stays open.
@@ -155,31 +155,23 @@ function keepInSight(problem: HTMLElement, grid: HTMLElement): void {
   if (bottom > edge.bottom) Object.assign(problem.style, { top: 'auto', bottom: '100%' });
 }
 
-export function fieldFor(
-  column: GridColumn,
-  text: string,
-): HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement {
-  const label = column.name;
+type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+
+export function fieldFor(column: GridColumn, text: string): Field {
+  const label = { 'aria-label': column.name, spellcheck: 'false' };
   if (column.type === 'boolean' && /^(?:true|false|)$/.test(text)) {
-    const select = make('select', { 'aria-label': label });
-    for (const value of ['', 'true', 'false']) {
-      select.append(make('option', { value, selected: value === text }, value));
-    }
-    return select;
+    const choices = ['', 'true', 'false'].map((value) => [value, value] as const);
+    return makeSelect(column.name, choices, text);
   }
-  if (text.includes('\n') || text.length > 60) {
-    const area = make('textarea', { 'aria-label': label, rows: 4, spellcheck: 'false' });
-    area.value = text;
-    return area;
-  }
-  const isNumber = column.type === 'integer' || column.type === 'number';
-  const input = make('input', {
-    type: 'text',
-    'aria-label': label,
-    inputmode: isNumber ? 'decimal' : null,
-    autocomplete: 'off',
-    spellcheck: 'false',
-  });
-  input.value = text;
-  return input;
+  const field =
+    text.includes('\n') || text.length > 60
+      ? make('textarea', { ...label, rows: 4 })
+      : make('input', {
+          ...label,
+          type: 'text',
+          inputmode: isNumeric(column) ? 'decimal' : null,
+          autocomplete: 'off',
+        });
+  field.value = text;
+  return field;
 }

@@ -2,98 +2,107 @@
  * The corner of the selection, dragged to fill neighbouring cells by mouse, pen or finger. Only
  * with write access; the keyboard equivalent is Ctrl+D.
  */
-import { EdgeScroll } from './edge-scroll.ts';
-import { make } from '../element.ts';
+import { make } from '../../shared/element.ts';
 import { type Fill, fillArea } from '../writing/fill-plan.ts';
-import type { CellBlock, Place } from './places.ts';
+import type { CellBlock } from './places.ts';
+import { ROW_HEIGHT } from './scroll-range.ts';
+import type { GridTable } from './table.ts';
 
 const SLACK = 4;
+const EDGE = 16;
+/** Maximum pixels per frame. */
+const MAX_STEP = 48;
 
-interface HandleOptions {
-  readonly grid: HTMLElement;
-  source(): CellBlock | null;
-  placeAt(x: number, y: number): Place;
-  marked(area: CellBlock | null): void;
-  fill(fill: Fill, isCopy: boolean): void;
+interface Pull {
+  readonly pointer: number;
+  readonly source: CellBlock;
+  readonly startX: number;
+  readonly startY: number;
+  x: number;
+  y: number;
+  isMoving: boolean;
+  area: CellBlock | null;
 }
 
-export class FillHandle {
-  readonly element = make('span', { class: 'fill-handle', 'aria-hidden': 'true' });
-  readonly #options: HandleOptions;
-  readonly #scroll: EdgeScroll;
-  #pull: {
-    readonly pointer: number;
-    readonly x: number;
-    readonly y: number;
-    readonly source: CellBlock;
-  } | null = null;
-  #isMoving = false;
-  #area: CellBlock | null = null;
+/** `isCopy` repeats values instead of continuing a series. */
+export function startFillHandle(
+  table: GridTable,
+  fill: (fill: Fill, isCopy: boolean) => void,
+): void {
+  const { element: grid } = table;
+  const handle = make('span.fill-handle', { 'aria-hidden': 'true' });
+  handle.title = 'Pull to fill cells with what is selected';
+  table.handle = handle;
+  let pull: Pull | null = null;
+  let frame = 0;
 
-  constructor(options: HandleOptions) {
-    this.#options = options;
-    const { grid } = options;
-    this.#scroll = new EdgeScroll(grid, (x, y) => this.#reach(x, y));
-    this.element.title = 'Pull to fill cells with what is selected';
-    this.element.addEventListener('pointerdown', (event) => this.#press(event));
-    // On the document: the cell that holds the handle may scroll away.
-    document.addEventListener('pointermove', (event) => this.#move(event));
-    document.addEventListener('pointerup', (event) => this.#release(event));
-    document.addEventListener('pointercancel', () => this.#stop());
-    document.addEventListener('keydown', (event) => this.#key(event), { capture: true });
-  }
+  const reach = (moving: Pull): void => {
+    moving.area = fillArea(moving.source, table.placeAt(moving.x, moving.y));
+    table.markFill(moving.area);
+  };
+  /** Past the grid's edge it scrolls: the further outside, the faster. */
+  const scroll = (): void => {
+    frame = 0;
+    if (pull === null) return;
+    const { left, top } = grid.getBoundingClientRect();
+    const byX = stepAt(pull.x - left, 0, grid.clientWidth);
+    const byY = stepAt(pull.y - top, ROW_HEIGHT, grid.clientHeight);
+    if (byX === 0 && byY === 0) return;
+    frame = requestAnimationFrame(() => {
+      grid.scrollBy(byX, byY);
+      if (pull !== null) reach(pull);
+      scroll();
+    });
+  };
+  const stop = (): void => {
+    if (pull === null) return;
+    pull = null;
+    cancelAnimationFrame(frame);
+    frame = 0;
+    grid.classList.remove('filling');
+    table.markFill(null);
+  };
 
-  #press(event: PointerEvent): void {
-    const source = this.#options.source();
-    if (event.button !== 0 || !event.isPrimary || source === null) return;
+  handle.addEventListener('pointerdown', (event) => {
+    const { button, isPrimary, pointerId: pointer, clientX: x, clientY: y } = event;
+    const source = table.selection.target;
+    if (button !== 0 || !isPrimary || source === null) return;
     // Otherwise the mouse would select text.
     event.preventDefault();
-    this.#pull = { pointer: event.pointerId, x: event.clientX, y: event.clientY, source };
-  }
-
-  #move({ pointerId, clientX, clientY }: PointerEvent): void {
-    const pull = this.#pull;
+    pull = { pointer, source, startX: x, startY: y, x, y, isMoving: false, area: null };
+  });
+  // On the document: the cell that holds the handle may scroll away.
+  document.addEventListener('pointermove', ({ pointerId, clientX, clientY }) => {
     if (pull === null || pointerId !== pull.pointer) return;
-    if (!this.#isMoving) {
-      if (Math.hypot(clientX - pull.x, clientY - pull.y) < SLACK) return;
-      this.#isMoving = true;
+    if (!pull.isMoving) {
+      if (Math.hypot(clientX - pull.startX, clientY - pull.startY) < SLACK) return;
+      pull.isMoving = true;
       // Capturing suppresses a click wherever the pointer is released.
-      this.#options.grid.setPointerCapture(pointerId);
-      this.#options.grid.classList.add('filling');
+      grid.setPointerCapture(pointerId);
+      grid.classList.add('filling');
     }
-    this.#reach(clientX, clientY);
-    this.#scroll.at(clientX, clientY);
-  }
-
-  #reach(x: number, y: number): void {
-    if (this.#pull === null) return;
-    this.#area = fillArea(this.#pull.source, this.#options.placeAt(x, y));
-    this.#options.marked(this.#area);
-  }
-
-  #release({ pointerId, ctrlKey, metaKey, altKey }: PointerEvent): void {
-    const [pull, area] = [this.#pull, this.#area];
+    Object.assign(pull, { x: clientX, y: clientY });
+    reach(pull);
+    if (frame === 0) scroll();
+  });
+  document.addEventListener('pointerup', ({ pointerId, ctrlKey, metaKey, altKey }) => {
     if (pull === null || pointerId !== pull.pointer) return;
-    this.#stop();
-    if (area !== null) {
-      this.#options.fill({ source: pull.source, area }, ctrlKey || metaKey || altKey);
-    }
-  }
-
-  #key(event: KeyboardEvent): void {
-    if (!this.#isMoving || event.key !== 'Escape') return;
+    const { source, area } = pull;
+    stop();
+    if (area !== null) fill({ source, area }, ctrlKey || metaKey || altKey);
+  });
+  document.addEventListener('pointercancel', stop);
+  const key = (event: KeyboardEvent): void => {
+    if (pull?.isMoving !== true || event.key !== 'Escape') return;
     event.preventDefault();
     event.stopPropagation();
-    this.#stop();
-  }
+    stop();
+  };
+  document.addEventListener('keydown', key, { capture: true });
+}
 
-  #stop(): void {
-    if (this.#pull === null) return;
-    this.#pull = null;
-    this.#isMoving = false;
-    this.#area = null;
-    this.#scroll.stop();
-    this.#options.grid.classList.remove('filling');
-    this.#options.marked(null);
-  }
+function stepAt(place: number, start: number, end: number): number {
+  const [before, after] = [start + EDGE - place, place - (end - EDGE)];
+  if (before > 0) return -Math.min(MAX_STEP, Math.ceil(before / 4));
+  return after > 0 ? Math.min(MAX_STEP, Math.ceil(after / 4)) : 0;
 }

@@ -1,75 +1,19 @@
 /** Mouse and touch on the grid, except inside the cell editor. */
 import { placeOfEvent } from './cells.ts';
-import type { GridEvents } from '../grid-events.ts';
-import type { GridColumn } from '../../../pages/grid/model.ts';
+import type { GridActions } from './keyboard.ts';
 import type { Place } from './places.ts';
-import type { Selection } from './selection.ts';
+import type { GridTable } from './table.ts';
 
-interface PointerOptions {
-  readonly grid: HTMLElement;
-  readonly selection: Selection;
-  readonly events: GridEvents;
-  columns(): readonly GridColumn[];
-}
+export function startPointer(table: GridTable, actions: GridActions): void {
+  const { element: grid, selection } = table;
+  let pressed: Place | null = null;
+  let isDragging = false;
+  let tapped: Place = { row: -1, column: -1 };
+  const placeOf = ({ target }: Event): Place | null => placeOfEvent(target, grid);
 
-export function startPointer(options: PointerOptions): void {
-  new GridPointer(options).start();
-}
-
-class GridPointer {
-  readonly #options: PointerOptions;
-  #pressed: Place | null = null;
-  #isDragging = false;
-  #tapped: Place = { row: -1, column: -1 };
-
-  constructor(options: PointerOptions) {
-    this.#options = options;
-  }
-
-  start(): void {
-    const { grid } = this.#options;
-    grid.addEventListener('click', (event) => this.#click(event));
-    grid.addEventListener('dblclick', (event) => this.#doubleClick(event));
-    grid.addEventListener('pointerdown', (event) => this.#press(event));
-    grid.addEventListener('pointermove', (event) => this.#drag(event));
-    document.addEventListener('pointerup', () => this.#release());
-  }
-
-  #placeOf({ target }: Event): Place | null {
-    return placeOfEvent(target, this.#options.grid);
-  }
-
-  #click(event: PointerEvent): void {
-    const target = event.target as HTMLElement;
-    const place = this.#placeOf(event);
-    if (isInEditor(event) || place === null) return;
-    const column = this.#options.columns()[place.column];
-    if (place.row >= 0) this.#clickCell(event, target, place);
-    else if (column !== undefined) this.#clickHead(event, target, column);
-    else this.#clickCorner(target);
-  }
-
-  #clickHead(event: PointerEvent, target: HTMLElement, column: GridColumn): void {
-    const { events } = this.#options;
-    const menu = target.closest<HTMLElement>('.head-menu');
-    if (menu !== null) events.menu(column, menu);
-    else events.sort(column, event.shiftKey || event.ctrlKey || event.metaKey);
-  }
-
-  #clickCorner(target: HTMLElement): void {
-    const { selection, grid } = this.#options;
-    if (!target.matches('input[type=checkbox]')) return;
-    if ((target as HTMLInputElement).checked) selection.selectAll();
-    else selection.selectNone();
-    grid.focus({ preventScroll: true });
-  }
-
-  #clickCell(event: PointerEvent, target: HTMLElement, place: Place): void {
-    const { selection, events, grid } = this.#options;
-    const { row, column } = this.#tapped;
-    const isSecondTap =
-      event.pointerType === 'touch' && place.row === row && place.column === column;
-    this.#tapped = place;
+  const clickCell = (event: PointerEvent, target: HTMLElement, place: Place): void => {
+    const isSecondTap = event.pointerType === 'touch' && isSame(place, tapped);
+    tapped = place;
     if (event.shiftKey && place.column >= 0) {
       getSelection()?.removeAllRanges();
       selection.stretchTo(place);
@@ -83,53 +27,64 @@ class GridPointer {
     } else if (event.shiftKey) {
       selection.extendTo(place.row);
       return;
-    } else if (target.closest('.row-id') !== null) events.open(data);
+    } else if (target.closest('.row-id') !== null) actions.open(data);
     // A finger has no double click of its own everywhere, and no Enter.
-    else if (isSecondTap && place.column >= 0) events.edit(place, null);
+    else if (isSecondTap && place.column >= 0) actions.edit(place, null);
     selection.anchorRow = place.row;
     if (target.matches('input, button')) grid.focus({ preventScroll: true });
-  }
-
-  #doubleClick(event: MouseEvent): void {
-    const place = this.#placeOf(event);
-    if (place === null || place.row < 0 || isInEditor(event)) return;
-    this.#options.events.edit(place, null);
-  }
-
-  #press(event: PointerEvent): void {
-    const place = this.#placeOf(event);
-    const isCell = place !== null && place.row >= 0 && place.column >= 0;
+  };
+  grid.addEventListener('click', (event) => {
+    const target = event.target as HTMLElement;
+    const place = placeOf(event);
+    if (isInEditor(event) || place === null) return;
+    const column = table.columns[place.column];
+    const menu = target.closest<HTMLElement>('.head-menu');
+    if (place.row >= 0) clickCell(event, target, place);
+    else if (column !== undefined && menu !== null) actions.menu(column, menu);
+    else if (column !== undefined) {
+      actions.sort(column, event.shiftKey || event.ctrlKey || event.metaKey);
+    } else if (target.matches('input[type=checkbox]')) {
+      if ((target as HTMLInputElement).checked) selection.selectAll();
+      else selection.selectNone();
+      grid.focus({ preventScroll: true });
+    }
+  });
+  grid.addEventListener('dblclick', (event) => {
+    const place = placeOf(event);
+    if (place !== null && place.row >= 0 && !isInEditor(event)) actions.edit(place, null);
+  });
+  grid.addEventListener('pointerdown', (event) => {
+    const place = placeOf(event);
     const isPlain = event.pointerType === 'mouse' && event.button === 0 && !event.shiftKey;
-    const isFree = !isInEditor(event) && !isHandle(event);
-    this.#pressed = isCell && isPlain && isFree ? place : null;
-  }
-
-  /** The mouse drags a block; a finger scrolls. */
-  #drag(event: PointerEvent): void {
-    const { selection, grid } = this.#options;
-    const from = this.#pressed;
-    if (from === null || event.buttons !== 1) return;
-    const place = this.#placeOf(event);
-    if (place === null || place.row < 0 || place.column < 0) return;
-    const { row, column } = this.#isDragging ? selection.active : from;
+    const isHandle = (event.target as HTMLElement).matches('.fill-handle');
+    const isFree = isPlain && !isHandle && !isInEditor(event);
+    pressed = isCell(place) && isFree ? place : null;
+  });
+  // The mouse drags a block; a finger scrolls.
+  grid.addEventListener('pointermove', (event) => {
+    if (pressed === null || event.buttons !== 1) return;
+    const place = placeOf(event);
     // Within one cell a drag selects its text.
-    if (place.row === row && place.column === column) return;
+    if (!isCell(place) || isSame(place, isDragging ? selection.active : pressed)) return;
     getSelection()?.removeAllRanges();
     grid.classList.add('dragging');
-    if (!this.#isDragging) selection.activate(from);
-    this.#isDragging = true;
+    if (!isDragging) selection.activate(pressed);
+    isDragging = true;
     selection.stretchTo(place);
-  }
-
-  #release(): void {
-    this.#pressed = null;
-    this.#isDragging = false;
-    this.#options.grid.classList.remove('dragging');
-  }
+  });
+  document.addEventListener('pointerup', () => {
+    pressed = null;
+    isDragging = false;
+    grid.classList.remove('dragging');
+  });
 }
 
-function isHandle({ target }: Event): boolean {
-  return (target as HTMLElement).matches('.fill-handle');
+function isCell(place: Place | null): place is Place {
+  return place !== null && place.row >= 0 && place.column >= 0;
+}
+
+function isSame(one: Place, other: Place): boolean {
+  return one.row === other.row && one.column === other.column;
 }
 
 function isInEditor({ target }: Event): boolean {

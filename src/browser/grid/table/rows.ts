@@ -5,6 +5,7 @@
  * blocks no longer visible are aborted; when there are many blocks, old ones are dropped.
  */
 import { type GridRow, idOf, parseRows } from '../../../pages/grid/model.ts';
+import { ask, Refused, UNREACHABLE } from '../../shared/ask.ts';
 import type { WrittenRow } from '../writing/row-edits.ts';
 
 const BLOCK_ROWS = 200;
@@ -16,16 +17,11 @@ interface Block {
   generation: number;
 }
 
-export interface RowsProblem {
-  readonly status: number;
-  readonly message: string;
-}
-
 export class RowStore {
   total: number | null = null;
   /** Version from the newest ETag; `''` before the first. */
   version = '';
-  problem: RowsProblem | null = null;
+  problem: Refused | null = null;
   readonly #api: string;
   readonly #onChange: () => void;
   readonly #onNewVersion: () => void;
@@ -73,31 +69,37 @@ export class RowStore {
     }
   }
 
-  /**
-   * Both ends included, in one request unless all are loaded. Fewer when the file has become
-   * shorter, none when the request fails.
-   */
-  async between(first: number, last: number): Promise<readonly GridRow[]> {
+  /** From the first on, up to the first that is not loaded. */
+  loadedBetween(first: number, last: number): GridRow[] {
     const rows: GridRow[] = [];
     for (let index = first; index <= last; index++) {
       const row = this.at(index);
       if (row === undefined) break;
       rows.push(row);
     }
+    return rows;
+  }
+
+  /**
+   * Both ends included, in one request unless all are loaded. Fewer when the file has become
+   * shorter, none when the request fails.
+   */
+  async between(first: number, last: number): Promise<readonly GridRow[]> {
+    const rows = this.loadedBetween(first, last);
     if (rows.length > last - first || last < first) return rows;
-    const query = new URLSearchParams(this.#query);
-    query.set('limit', String(last - first + 1));
-    query.set('offset', String(first));
     try {
-      const response = await fetch(`${this.#api}?${query}`, {
-        headers: { Accept: 'application/json' },
-      });
-      if (!response.ok) throw await problemOf(response);
-      return parseRows(await response.text());
+      return parseRows(await (await this.#ask(first, last - first + 1)).text());
     } catch {
       // The same failure hits the visible rows, where it is reported.
       return rows;
     }
+  }
+
+  #ask(offset: number, limit: number, signal: AbortSignal | null = null): Promise<Response> {
+    const query = new URLSearchParams(this.#query);
+    query.set('limit', String(limit));
+    if (offset > 0) query.set('offset', String(offset));
+    return ask(`${this.#api}?${query}`, { signal });
   }
 
   /** −1 when not loaded. */
@@ -169,16 +171,9 @@ export class RowStore {
     const [generation, made] = [this.#generation, this.#made];
     const isLate = (): boolean => generation !== this.#generation || made !== this.#made;
     this.#pending.set(number, request);
-    const query = new URLSearchParams(this.#query);
-    query.set('limit', String(BLOCK_ROWS));
-    if (number > 0) query.set('offset', String(number * BLOCK_ROWS));
     let isOvertaken = false;
     try {
-      const response = await fetch(`${this.#api}?${query}`, {
-        signal: request.signal,
-        headers: { Accept: 'application/json' },
-      });
-      if (!response.ok) throw await problemOf(response);
+      const response = await this.#ask(number * BLOCK_ROWS, BLOCK_ROWS, request.signal);
       const rows = parseRows(await response.text());
       isOvertaken = isLate();
       if (!isOvertaken) {
@@ -189,9 +184,7 @@ export class RowStore {
       if (request.signal.aborted) return;
       isOvertaken = isLate();
       if (!isOvertaken) {
-        this.problem = isProblem(error)
-          ? error
-          : { status: 0, message: 'The server cannot be reached.' };
+        this.problem = error instanceof Refused ? error : new Refused(0, UNREACHABLE);
       }
     } finally {
       if (this.#pending.get(number) === request) this.#pending.delete(number);
@@ -202,7 +195,7 @@ export class RowStore {
   }
 
   #take(response: Response, count: number, number: number): void {
-    const version = versionOf(response);
+    const version = versionOf(response.headers);
     const total = Number(response.headers.get('X-Total-Count') ?? number * BLOCK_ROWS + count);
     // Other blocks may be of another version: refetch them.
     const isNewer = this.version !== '' && version !== this.version;
@@ -230,26 +223,7 @@ export function mayPass(status: number): boolean {
 }
 
 /** The version part of an ETag identifies the file's version, whatever was requested. */
-export function versionOf(response: Response): string {
-  const tag = response.headers.get('ETag') ?? '';
+export function versionOf(headers: Headers): string {
+  const tag = headers.get('ETag') ?? '';
   return tag.replace(/^W\//, '').replaceAll('"', '').split('.')[0]!;
-}
-
-export async function problemOf(response: Response): Promise<RowsProblem> {
-  const { status } = response;
-  try {
-    const { detail } = JSON.parse(await response.text()) as { detail?: unknown };
-    if (typeof detail === 'string') return { status, message: detail };
-    if (Array.isArray(detail)) {
-      const messages = detail.map((issue: { msg?: string }) => issue.msg ?? '');
-      return { status, message: messages.join('; ') };
-    }
-  } catch {
-    // An error page of a proxy; its status is reported instead.
-  }
-  return { status, message: `The server answered ${status}.` };
-}
-
-function isProblem(error: unknown): error is RowsProblem {
-  return typeof error === 'object' && error !== null && 'status' in error;
 }

@@ -57,12 +57,7 @@ export class Selection {
     const { block } = this;
     if (block === null) return null;
     const { rows } = sizeOf(block);
-    const present: GridRow[] = [];
-    for (let row = block.top; row <= block.bottom; row++) {
-      const data = this.#options.store.at(row);
-      if (data === undefined) break;
-      present.push(data);
-    }
+    const present = this.#options.store.loadedBetween(block.top, block.bottom);
     if (present.length === rows) return present;
     return this.#blockRows?.length === rows ? this.#blockRows : null;
   }

@@ -7,41 +7,42 @@
  *
  * Keyboard and pointer change selection and scrolling; those notify the table, which draws.
  */
-import { idOfCell, makeHead, makeRow } from './cells.ts';
-import { ColumnLayout } from '../view/column-layout.ts';
-import { make } from '../element.ts';
-import { FillHandle } from './fill-handle.ts';
-import type { GridEvents } from '../grid-events.ts';
-import { startKeyboard } from './keyboard.ts';
 import { type GridColumn, type GridRow, idOf } from '../../../pages/grid/model.ts';
+import type { SortStep } from '../../../pages/grid/view.ts';
+import { make } from '../../shared/element.ts';
+import { idOfCell, makeHead, makeRow, type UnsavedValue } from './cells.ts';
+import { ColumnLayout } from './column-layout.ts';
 import type { CellBlock, Place } from './places.ts';
-import { startPointer } from './pointer.ts';
 import type { RowStore } from './rows.ts';
 import { ROW_HEIGHT, ScrollRange } from './scroll-range.ts';
 import { Selection } from './selection.ts';
-import type { SortStep } from '../../../pages/grid/view.ts';
 
 interface GridOptions {
   readonly label: string;
   readonly store: RowStore;
   readonly mayWrite: boolean;
-  readonly events: GridEvents;
+  selectionChanged(): void;
+  unsaved(row: GridRow, column: GridColumn): UnsavedValue | undefined;
+  /** A selection exceeded `limit`. */
+  tooMany(limit: number): void;
 }
 
 export class GridTable {
   readonly element: HTMLElement;
   readonly selection: Selection;
+  readonly mayWrite: boolean;
   /** The row being edited, which must not be recycled. */
   held: number | null = null;
+  /** Shown in the last cell of the selection; null without write access. */
+  handle: HTMLElement | null = null;
   readonly #options: GridOptions;
-  readonly #head = make('div', { class: 'grid-head', role: 'rowgroup' });
-  readonly #body = make('div', { class: 'grid-body', role: 'rowgroup' });
+  readonly #head = make('div.grid-head', { role: 'rowgroup' });
+  readonly #body = make('div.grid-body', { role: 'rowgroup' });
   readonly #layout: ColumnLayout;
   readonly #scroll: ScrollRange;
   readonly #rows = new Map<number, HTMLElement>();
   /** What each row's element shows; undefined while loading. */
   readonly #drawn = new WeakMap<HTMLElement, GridRow | undefined>();
-  readonly #handle: FillHandle | null;
   /** Preview of a fill. */
   #fillArea: CellBlock | null = null;
   #drawnBlock: CellBlock | null = null;
@@ -50,56 +51,12 @@ export class GridTable {
   #frame = 0;
 
   constructor(options: GridOptions) {
+    const { label, store, mayWrite } = options;
     this.#options = options;
-    const { store, events, mayWrite } = options;
-    this.element = this.#makeElement();
-    this.#layout = new ColumnLayout(store, mayWrite);
-    this.#scroll = new ScrollRange(
-      this.element,
-      () => this.#total,
-      () => this.draw(),
-    );
-    this.selection = new Selection({
-      store,
-      columns: () => this.columns,
-      moved: () => this.#reveal(),
-      rowsChanged: () => this.update(),
-      changed: () => events.selectionChanged(),
-      tooMany: (limit) => events.tooMany(limit),
-    });
-    this.#handle = mayWrite ? this.#makeHandle() : null;
-    this.#listen();
-  }
-
-  #makeHandle(): FillHandle {
-    return new FillHandle({
-      grid: this.element,
-      source: () => this.selection.target,
-      placeAt: (x, y) => this.#placeAt(x, y),
-      marked: (area) => {
-        this.#fillArea = area;
-        this.draw();
-      },
-      fill: (fill, isCopy) => this.#options.events.fill(fill, isCopy),
-    });
-  }
-
-  /** The place at a point of the window, or the nearest visible one. */
-  #placeAt(x: number, y: number): Place {
-    const { left, top } = this.element.getBoundingClientRect();
-    const below = Math.min(y - top, this.element.clientHeight - 1) - ROW_HEIGHT;
-    return {
-      row: this.#scroll.rowAt(below),
-      column: this.#layout.columnAt(this.element, x - left),
-    };
-  }
-
-  #makeElement(): HTMLElement {
-    const { label, mayWrite } = this.#options;
-    return make(
-      'div',
+    this.mayWrite = mayWrite;
+    this.element = make(
+      'div.grid',
       {
-        class: 'grid',
         role: 'grid',
         tabindex: 0,
         'aria-label': label,
@@ -110,24 +67,36 @@ export class GridTable {
       this.#head,
       this.#body,
     );
+    this.#layout = new ColumnLayout(store, mayWrite);
+    this.#scroll = new ScrollRange(
+      this.element,
+      () => this.total,
+      () => this.draw(),
+    );
+    this.selection = new Selection({
+      store,
+      columns: () => this.columns,
+      moved: () => this.#reveal(),
+      rowsChanged: () => this.update(),
+      changed: () => options.selectionChanged(),
+      tooMany: (limit) => options.tooMany(limit),
+    });
+    new ResizeObserver(() => this.draw()).observe(this.element);
   }
 
-  #listen(): void {
-    const { events, mayWrite } = this.#options;
-    const shared = {
-      grid: this.element,
-      selection: this.selection,
-      events,
-      columns: () => this.columns,
+  /** The place at a point of the window, or the nearest visible one. */
+  placeAt(x: number, y: number): Place {
+    const { left, top } = this.element.getBoundingClientRect();
+    const below = Math.min(y - top, this.element.clientHeight - 1) - ROW_HEIGHT;
+    return {
+      row: this.#scroll.rowAt(below),
+      column: this.#layout.columnAt(this.element, x - left),
     };
-    startKeyboard({
-      ...shared,
-      mayWrite,
-      total: () => this.#total,
-      page: () => this.#scroll.page,
-    });
-    startPointer(shared);
-    new ResizeObserver(() => this.draw()).observe(this.element);
+  }
+
+  markFill(area: CellBlock | null): void {
+    this.#fillArea = area;
+    this.draw();
   }
 
   get columns(): readonly GridColumn[] {
@@ -138,8 +107,17 @@ export class GridTable {
     return this.columns.slice(left, right + 1);
   }
 
+  get total(): number {
+    return this.#options.store.total ?? 0;
+  }
+
   get firstRow(): number {
     return this.#scroll.firstRow;
+  }
+
+  /** Rows per Page Up or Page Down. */
+  get page(): number {
+    return this.#scroll.page;
   }
 
   setColumns(
@@ -154,19 +132,14 @@ export class GridTable {
     this.#sort = sort;
     this.#filtered = new Set(filtered);
     this.#drawHead();
-    this.#clearRows();
-    this.draw();
+    this.update();
   }
 
   /** Redraws only rows whose data changed. */
   refresh(): void {
     const { store } = this.#options;
     if (this.#layout.isOutdated) return this.update();
-    for (const [index, row] of this.#rows) {
-      if (index === this.held || this.#drawn.get(row) === store.at(index)) continue;
-      row.remove();
-      this.#rows.delete(index);
-    }
+    this.#clearRows((index, row) => this.#drawn.get(row) !== store.at(index));
     this.draw();
   }
 
@@ -175,7 +148,7 @@ export class GridTable {
       this.#layout.measure();
       this.#drawHead();
     }
-    this.#clearRows();
+    this.#clearRows(() => true);
     this.draw();
   }
 
@@ -197,10 +170,6 @@ export class GridTable {
     return (row?.children[place.column + 1] as HTMLElement | undefined) ?? null;
   }
 
-  get #total(): number {
-    return this.#options.store.total ?? 0;
-  }
-
   #reveal(): void {
     const { row, column } = this.selection.active;
     if (row >= 0) this.#scroll.reveal(row);
@@ -215,14 +184,14 @@ export class GridTable {
       layout: this.#layout,
       sort: this.#sort,
       filtered: this.#filtered,
-      mayWrite: this.#options.mayWrite,
+      mayWrite: this.mayWrite,
     });
     this.#head.replaceChildren(head);
   }
 
-  #clearRows(): void {
+  #clearRows(isOld: (index: number, row: HTMLElement) => boolean): void {
     for (const [index, row] of this.#rows) {
-      if (index === this.held) continue;
+      if (index === this.held || !isOld(index, row)) continue;
       row.remove();
       this.#rows.delete(index);
     }
@@ -230,15 +199,11 @@ export class GridTable {
 
   #drawNow(): void {
     this.#scroll.keepWithin();
-    this.element.setAttribute('aria-rowcount', String(this.#total + 1));
+    this.element.setAttribute('aria-rowcount', String(this.total + 1));
     this.#body.style.height = `${this.#scroll.barHeight}px`;
     const { first, end } = this.#scroll.inSight;
     this.#options.store.want(first, Math.max(first + 1, end));
-    for (const [index, row] of this.#rows) {
-      if (index === this.held || (index >= first && index < end)) continue;
-      row.remove();
-      this.#rows.delete(index);
-    }
+    this.#clearRows((index) => index < first || index >= end);
     // Before adding rows, so that layout measures as few elements as possible.
     const { shift } = this.#scroll;
     for (let index = first; index < end; index++) {
@@ -249,64 +214,52 @@ export class GridTable {
     }
     this.#markActive();
     this.#markAll();
-    this.#markBlock();
-    this.#markFill();
+    this.#markBlocks();
     this.#placeHandle();
   }
 
   /** In the last cell of the selection, unless that is being edited. */
   #placeHandle(): void {
-    if (this.#handle === null) return;
-    const { element } = this.#handle;
+    if (this.handle === null) return;
     const { target, rows } = this.selection;
     const hasSource =
       target !== null && rows.size === 0 && this.columnsOf(target).some((one) => one.isWritable);
     const row = hasSource ? this.#rows.get(target.bottom) : undefined;
     const cell = row?.children[(target?.right ?? 0) + 1];
-    if (cell === undefined || cell.classList.contains('editor')) element.remove();
-    else if (element.parentElement !== cell) cell.append(element);
-  }
-
-  #markFill(): void {
-    const area = this.#fillArea;
-    for (const cell of this.#body.querySelectorAll('.in-fill')) cell.classList.remove('in-fill');
-    if (area === null) return;
-    for (const [index, row] of this.#rows) {
-      if (index < area.top || index > area.bottom) continue;
-      for (let at = area.left; at <= area.right; at++) {
-        row.children[at + 1]?.classList.add('in-fill');
-      }
-    }
+    if (cell === undefined || cell.classList.contains('editor')) this.handle.remove();
+    else if (this.handle.parentElement !== cell) cell.append(this.handle);
   }
 
   #addRow(index: number): void {
-    const { store, mayWrite, events } = this.#options;
+    const { store, unsaved } = this.#options;
     const data = store.at(index);
     const row = makeRow({
       layout: this.#layout,
       index,
       data,
       isSelected: data !== undefined && this.selection.rows.has(idOf(data)),
-      mayWrite,
-      unsaved: (row, column) => events.unsaved(row, column),
+      mayWrite: this.mayWrite,
+      unsaved,
     });
     this.#rows.set(index, row);
     this.#drawn.set(row, data);
     this.#body.append(row);
   }
 
-  #markBlock(): void {
+  #markBlocks(): void {
     const { block } = this.selection;
-    if (block === null && this.#drawnBlock === null) return;
+    const fill = this.#fillArea;
+    for (const cell of this.#body.querySelectorAll('.in-fill')) cell.classList.remove('in-fill');
+    if (block === null && this.#drawnBlock === null && fill === null) return;
     this.#drawnBlock = block;
-    for (const [index, row] of this.#rows) {
-      const isRow = block !== null && index >= block.top && index <= block.bottom;
-      for (let at = 0; at < this.columns.length; at++) {
-        const cell = row.children[at + 1]!;
-        const isIn = isRow && at >= block.left && at <= block.right;
+    for (const [row, { children }] of this.#rows) {
+      for (let column = 0; column < this.columns.length; column++) {
+        const cell = children[column + 1]!;
+        const isIn = isWithin(block, row, column);
         cell.classList.toggle('in-block', isIn);
         if (isIn) cell.setAttribute('aria-selected', 'true');
         else cell.removeAttribute('aria-selected');
+        cell.classList.toggle('in-fill', isWithin(fill, row, column));
       }
     }
   }
@@ -331,4 +284,9 @@ export class GridTable {
     cell.classList.add('active');
     this.element.setAttribute('aria-activedescendant', id);
   }
+}
+
+function isWithin(block: CellBlock | null, row: number, column: number): boolean {
+  if (block === null || row < block.top || row > block.bottom) return false;
+  return column >= block.left && column <= block.right;
 }

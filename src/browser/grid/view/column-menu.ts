@@ -1,6 +1,6 @@
 import { chosenIn, memberFor, operandCount, operatorsOf } from '../../../pages/grid/conditions.ts';
-import { make, makeSelect, quietButton } from '../element.ts';
 import { type GridColumn, plainNumber } from '../../../pages/grid/model.ts';
+import { closer, make, makeForm, makeSelect, openMenu, submitter } from '../../shared/element.ts';
 
 interface ColumnActions {
   sort(isDescending: boolean, isMore: boolean): void;
@@ -24,23 +24,15 @@ interface MenuOptions {
 export function openColumnMenu(options: MenuOptions): void {
   const { column, anchor, actions, isPinned } = options;
   document.querySelector('.column-menu.of-column')?.remove();
-  const menu = make('div', {
-    class: 'column-menu of-column',
-    popover: 'auto',
-    role: 'dialog',
-    'aria-label': `Column ${column.name}`,
-  });
-  const act = (action: () => void) => (): void => {
-    menu.hidePopover();
-    action();
-  };
   const item = (label: string, action: () => void): HTMLElement =>
-    quietButton(label, act(action), { class: 'plain small' });
-  menu.append(
+    closer(label, action, { class: 'plain small' });
+  const menu = openMenu(
+    anchor,
+    options.closed,
+    { class: 'column-menu of-column', 'aria-label': `Column ${column.name}` },
     filterForm(options, () => menu.hidePopover()),
     make(
-      'div',
-      { class: 'menu-items' },
+      'div.menu-items',
       item('Sort upwards ↑', () => actions.sort(false, false)),
       item('Sort downwards ↓', () => actions.sort(true, false)),
       item('Then sort by this ↑', () => actions.sort(false, true)),
@@ -52,17 +44,6 @@ export function openColumnMenu(options: MenuOptions): void {
       item('Hide', actions.hide),
     ),
   );
-  menu.addEventListener('toggle', (event) => {
-    if ((event as ToggleEvent).newState !== 'closed') return;
-    menu.remove();
-    // Do not steal the focus if it has moved on.
-    const { activeElement } = document;
-    if (activeElement === document.body || activeElement === anchor) options.closed();
-  });
-  document.body.append(menu);
-  menu.showPopover();
-  placeBelow(menu, anchor);
-  menu.querySelector<HTMLElement>('select')?.focus();
 }
 
 function filterForm({ column, member, actions }: MenuOptions, close: () => void): HTMLElement {
@@ -70,60 +51,30 @@ function filterForm({ column, member, actions }: MenuOptions, close: () => void)
   const choices = operatorsOf(column.type);
   const known = choices.some(([operator]) => operator === chosen?.operator);
   const operator = known ? chosen!.operator : choices[0]![0];
-  const select = makeSelect(`Filter ${column.name}`, choices, operator, () => showFields());
-  const fields = [0, 1].map((index) => {
-    const field = make('input', {
+  const fields = ['Value', 'And'].map((label, index) =>
+    make('input', {
       type: 'text',
-      'aria-label': index === 0 ? 'Value' : 'And',
+      'aria-label': label,
       autocomplete: 'off',
       spellcheck: 'false',
-    });
-    field.value = known ? (chosen?.texts[index] ?? '') : '';
-    return field;
-  });
-  const showFields = (): void => {
-    const count = operandCount(select.value);
+      value: known ? (chosen?.texts[index] ?? '') : '',
+    }),
+  );
+  const showFields = (shown: string): void => {
+    const count = operandCount(shown);
     fields.forEach((field, index) => {
       field.hidden = index >= count;
       field.placeholder = count === 2 ? (index === 0 ? 'from' : 'to') : 'value';
     });
   };
-  showFields();
-  const form = make(
-    'form',
-    { class: 'filter-form' },
-    select,
-    ...fields,
-    make(
-      'p',
-      { class: 'dialog-actions' },
-      make('button', { type: 'submit', class: 'small' }, 'Filter'),
-      member === undefined
-        ? null
-        : quietButton('Remove', () => {
-            close();
-            actions.filter(null);
-          }),
-    ),
-  );
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
+  showFields(operator);
+  const select = makeSelect(`Filter ${column.name}`, choices, operator, showFields);
+  const submit = (): void => {
     close();
-    actions.filter(
-      memberFor(
-        select.value,
-        fields.map((field) => plainNumber(field.value.trim(), column)),
-      ),
-    );
-  });
-  return form;
-}
-
-export function placeBelow(popover: HTMLElement, anchor: HTMLElement): void {
-  const { left, bottom } = anchor.getBoundingClientRect();
-  const { width, height } = popover.getBoundingClientRect();
-  const x = Math.max(8, Math.min(left, innerWidth - width - 8));
-  const y = Math.max(8, Math.min(bottom + 4, innerHeight - height - 8));
-  popover.style.left = `${x}px`;
-  popover.style.top = `${y}px`;
+    const texts = fields.map((field) => plainNumber(field.value.trim(), column));
+    actions.filter(memberFor(select.value, texts));
+  };
+  const remove = member === undefined ? null : closer('Remove', () => actions.filter(null));
+  const buttons = make('p.dialog-actions', submitter('Filter'), remove);
+  return makeForm(submit, { class: 'filter-form' }, select, fields, buttons);
 }

@@ -1,5 +1,12 @@
-import { make, makeDialog, quietButton } from '../element.ts';
 import type { GridColumn } from '../../../pages/grid/model.ts';
+import {
+  closer,
+  make,
+  makeForm,
+  openDialog,
+  quietButton,
+  submitter,
+} from '../../shared/element.ts';
 
 interface ColumnChoice {
   readonly columns: readonly string[] | null;
@@ -18,164 +25,110 @@ export function openColumns(
   pinned: readonly string[],
   choose: (choice: ColumnChoice) => void,
 ): void {
-  new ColumnsDialog(columns, entriesOf(columns, shown, pinned), choose).open();
-}
-
-function entriesOf(
-  columns: readonly GridColumn[],
-  shown: readonly GridColumn[],
-  pinned: readonly string[],
-): Entry[] {
-  const isShown = new Set(shown);
-  return [...shown, ...columns.filter((column) => !isShown.has(column))].map((column) => ({
+  const others = columns.filter((column) => !shown.includes(column));
+  let entries: readonly Entry[] = [...shown, ...others].map((column, at) => ({
     column,
-    isShown: isShown.has(column),
+    isShown: at < shown.length,
     isPinned: pinned.includes(column.name),
   }));
-}
-
-class ColumnsDialog {
-  readonly #columns: readonly GridColumn[];
-  readonly #choose: (choice: ColumnChoice) => void;
-  readonly #list = make('ol', { class: 'column-list' });
-  readonly #find = make('input', {
+  let dragged: Entry | null = null;
+  const find = make('input', {
     type: 'search',
     placeholder: 'Find a column',
     'aria-label': 'Find a column',
+    oninput: () => draw(),
   });
-  readonly #apply = make('button', { type: 'submit', class: 'small' }, 'Apply');
-  readonly #dialog: HTMLDialogElement;
-  #entries: readonly Entry[];
-  #dragged: Entry | null = null;
+  const list = make('ol.column-list');
+  const apply = submitter('Apply');
 
-  constructor(
-    columns: readonly GridColumn[],
-    entries: readonly Entry[],
-    choose: (choice: ColumnChoice) => void,
-  ) {
-    this.#columns = columns;
-    this.#entries = entries;
-    this.#choose = choose;
-    const form = make('form', {}, this.#find, this.#list, this.#actions());
-    this.#dialog = makeDialog('Columns', form);
-    this.#find.addEventListener('input', () => this.#draw());
-    form.addEventListener('submit', (event) => {
-      event.preventDefault();
-      this.#end(this.#choice());
-    });
-  }
-
-  open(): void {
-    this.#draw();
-    this.#dialog.showModal();
-  }
-
-  #actions(): HTMLElement {
-    return make(
-      'p',
-      { class: 'dialog-actions' },
-      this.#apply,
-      quietButton('All', () => this.#showAll(true)),
-      quietButton('None', () => this.#showAll(false)),
-      quietButton('As in the file', () => this.#end({ columns: null, pinned: [] })),
-      quietButton('Cancel', () => this.#dialog.close()),
-    );
-  }
-
-  #end(choice: ColumnChoice): void {
-    this.#dialog.close();
-    this.#choose(choice);
-  }
-
-  #choice(): ColumnChoice {
-    const shown = this.#entries.filter(({ isShown }) => isShown);
-    const names = shown.map(({ column }) => column.name);
-    const isWhole =
-      names.length === this.#columns.length &&
-      names.every((name, at) => name === this.#columns[at]!.name);
-    const pinned = shown.filter(({ isPinned }) => isPinned).map(({ column }) => column.name);
-    return { columns: isWhole ? null : names, pinned };
-  }
-
-  #showAll(isShown: boolean): void {
-    for (const entry of this.#entries) entry.isShown = isShown;
-    this.#draw();
-  }
-
-  #move(entry: Entry, to: number): void {
-    const others = this.#entries.filter((one) => one !== entry);
-    this.#entries = others.toSpliced(Math.max(0, to), 0, entry);
-    this.#draw();
-  }
-
-  #draw(): void {
-    const wanted = this.#find.value.trim().toLowerCase();
-    const found = this.#entries.filter(({ column }) => column.name.toLowerCase().includes(wanted));
-    this.#list.replaceChildren(...found.map((entry) => this.#line(entry)));
-    this.#drawApply();
-  }
-
+  const draw = (): void => {
+    const wanted = find.value.trim().toLowerCase();
+    const found = entries.filter(({ column }) => column.name.toLowerCase().includes(wanted));
+    list.replaceChildren(...found.map(lineOf));
+    drawApply();
+  };
   /** At least one column must be shown. */
-  #drawApply(): void {
-    const isNone = this.#entries.every(({ isShown }) => !isShown);
-    this.#apply.disabled = isNone;
-    this.#apply.title = isNone ? 'Choose at least one column' : '';
-  }
-
-  #line(entry: Entry): HTMLElement {
+  const drawApply = (): void => {
+    apply.disabled = entries.every(({ isShown }) => !isShown);
+    apply.title = apply.disabled ? 'Choose at least one column' : '';
+  };
+  const showAll = (isShown: boolean): void => {
+    for (const entry of entries) entry.isShown = isShown;
+    draw();
+  };
+  const move = (entry: Entry, to: number): void => {
+    const rest = entries.filter((one) => one !== entry);
+    entries = rest.toSpliced(Math.max(0, to), 0, entry);
+    draw();
+  };
+  const lineOf = (entry: Entry): HTMLElement => {
     const { name, type } = entry.column;
+    const box = make('input', {
+      type: 'checkbox',
+      checked: entry.isShown,
+      onchange: () => {
+        entry.isShown = box.checked;
+        drawApply();
+      },
+    });
+    const step = (by: -1 | 1, sign: string, way: string): HTMLElement => {
+      const press = (): void => {
+        move(entry, entries.indexOf(entry) + by);
+        list.querySelector<HTMLElement>(`[aria-label="${CSS.escape(label)}"]`)?.focus();
+      };
+      const label = `Move ${name} ${way}`;
+      return quietButton(sign, press, { 'aria-label': label });
+    };
     return make(
       'li',
       {
         draggable: 'true',
         ondragstart: () => {
-          this.#dragged = entry;
+          dragged = entry;
         },
         ondragover: (event: DragEvent) => event.preventDefault(),
         ondrop: (event: DragEvent) => {
           event.preventDefault();
-          const dragged = this.#dragged;
-          if (dragged !== null && dragged !== entry)
-            this.#move(dragged, this.#entries.indexOf(entry));
+          if (dragged !== null && dragged !== entry) move(dragged, entries.indexOf(entry));
         },
       },
-      make('label', {}, this.#box(entry), make('span', {}, name), make('small', {}, type)),
+      make('label', box, make('span', name), make('small', type)),
       pinOf(entry),
-      this.#step(entry, -1),
-      this.#step(entry, 1),
+      step(-1, '↑', 'up'),
+      step(1, '↓', 'down'),
     );
-  }
-
-  #box(entry: Entry): HTMLInputElement {
-    const box = make('input', { type: 'checkbox', checked: entry.isShown });
-    box.addEventListener('change', () => {
-      entry.isShown = box.checked;
-      this.#drawApply();
-    });
-    return box;
-  }
-
-  #step(entry: Entry, by: -1 | 1): HTMLElement {
-    const { name } = entry.column;
-    const move = (): void => {
-      this.#move(entry, this.#entries.indexOf(entry) + by);
-      const again = `[data-step="${by}"][data-name="${CSS.escape(name)}"]`;
-      this.#list.querySelector<HTMLElement>(again)?.focus();
-    };
-    return quietButton(by < 0 ? '↑' : '↓', move, {
-      'aria-label': `Move ${name} ${by < 0 ? 'up' : 'down'}`,
-      'data-step': by,
-      'data-name': name,
-    });
-  }
+  };
+  const choice = (): ColumnChoice => {
+    const chosen = entries.filter(({ isShown }) => isShown);
+    const names = chosen.map(({ column }) => column.name);
+    const isWhole =
+      names.length === columns.length && names.every((name, at) => name === columns[at]!.name);
+    const kept = chosen.filter(({ isPinned }) => isPinned).map(({ column }) => column.name);
+    return { columns: isWhole ? null : names, pinned: kept };
+  };
+  const submit = (): void => {
+    dialog.close();
+    choose(choice());
+  };
+  draw();
+  const actions = make(
+    'p.dialog-actions',
+    apply,
+    quietButton('All', () => showAll(true)),
+    quietButton('None', () => showAll(false)),
+    closer('As in the file', () => choose({ columns: null, pinned: [] })),
+    closer('Cancel'),
+  );
+  const dialog = openDialog('Columns', makeForm(submit, find, list, actions));
 }
 
 function pinOf(entry: Entry): HTMLElement {
-  const pin = quietButton('Pin', () => {
+  const draw = (): void => pin.setAttribute('aria-pressed', String(entry.isPinned));
+  const press = (): void => {
     entry.isPinned = !entry.isPinned;
-    pin.setAttribute('aria-pressed', String(entry.isPinned));
-  });
-  pin.setAttribute('aria-pressed', String(entry.isPinned));
-  pin.setAttribute('aria-label', `Pin ${entry.column.name}`);
+    draw();
+  };
+  const pin = quietButton('Pin', press, { 'aria-label': `Pin ${entry.column.name}` });
+  draw();
   return pin;
 }

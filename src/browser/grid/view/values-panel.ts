@@ -2,11 +2,11 @@
  * The sidebar of column statistics: blanks, frequent values, histograms. A click filters the view.
  */
 import type { ColumnFacts } from '../../../tables/read/column-facts.ts';
-import { localNumber } from '../../shared/times.ts';
 import { memberFor } from '../../../pages/grid/conditions.ts';
-import { make } from '../element.ts';
 import { countText, type GridColumn, plainNumber, shownText } from '../../../pages/grid/model.ts';
-import { problemOf } from '../table/rows.ts';
+import { askJson, messageOf, Refused } from '../../shared/ask.ts';
+import { make, makeForm } from '../../shared/element.ts';
+import { localNumber } from '../../shared/times.ts';
 
 interface ValuesOptions {
   readonly page: string;
@@ -15,168 +15,141 @@ interface ValuesOptions {
   filter(column: GridColumn, member: unknown): void;
 }
 
+export interface ValuesPanel {
+  readonly element: HTMLElement;
+  show(isShown: boolean): void;
+  open(column: GridColumn): void;
+  /** Asks only what has changed, unless forced. */
+  refresh(isForced?: boolean): void;
+}
+
 type Facts = ColumnFacts & { readonly isPartial: boolean };
+type Filter = (member: unknown) => void;
 
 const OPEN_AT_FIRST = 3;
 
-export class ValuesPanel {
-  readonly element: HTMLElement;
-  readonly #options: ValuesOptions;
-  readonly #parts = new Map<string, { details: HTMLDetailsElement; body: HTMLElement }>();
-  #asked = new Map<string, string>();
-  #isFilled = false;
+export function makeValuesPanel({
+  page,
+  columns,
+  restriction,
+  filter,
+}: ValuesOptions): ValuesPanel {
+  const element = make('aside.values-panel', { 'aria-label': 'Values of the columns' });
+  element.hidden = true;
+  const parts = new Map<string, HTMLDetailsElement>();
+  const asked = new Map<string, string>();
 
-  constructor(options: ValuesOptions) {
-    this.#options = options;
-    this.element = make(
-      'aside',
-      { class: 'values-panel', 'aria-label': 'Values of the columns' },
-      make('h2', {}, 'Values'),
-    );
-    this.element.hidden = true;
-  }
-
-  show(isShown: boolean): void {
-    this.element.hidden = !isShown;
-    if (!isShown) return;
-    if (!this.#isFilled) this.#fill();
-    this.refresh();
-  }
-
-  open(column: GridColumn): void {
-    const part = this.#parts.get(column.name);
-    if (part === undefined) return;
-    part.details.open = true;
-    part.details.scrollIntoView({ block: 'nearest' });
-    part.details.querySelector('summary')?.focus();
-  }
-
-  refresh(force = false): void {
-    if (this.element.hidden) return;
-    if (force) this.#asked.clear();
-    for (const column of this.#options.columns) {
-      if (this.#parts.get(column.name)?.details.open === true) void this.#load(column);
-    }
-  }
-
-  #fill(): void {
-    this.#isFilled = true;
-    for (const [index, column] of this.#options.columns.entries()) {
-      const body = make('div', { class: 'facts-body' });
-      const details = make(
-        'details',
-        { ontoggle: () => details.open && void this.#load(column) },
-        make('summary', {}, column.name, make('small', {}, ` ${column.type}`)),
-        body,
-      ) as HTMLDetailsElement;
-      details.open = index < OPEN_AT_FIRST;
-      this.#parts.set(column.name, { details, body });
-      this.element.append(details);
-    }
-  }
-
-  async #load(column: GridColumn): Promise<void> {
-    const { body } = this.#parts.get(column.name)!;
-    const query = this.#options.restriction();
+  const load = async (column: GridColumn): Promise<void> => {
+    const { name } = column;
+    const body = parts.get(name)!.lastElementChild!;
+    const query = restriction();
     query.delete('sort');
     query.set('summary', 'facets');
-    query.set('column', column.name);
+    query.set('column', name);
     const question = String(query);
-    if (this.#asked.get(column.name) === question) return;
-    this.#asked.set(column.name, question);
-    if (body.childElementCount === 0) body.append(make('p', { class: 'fine' }, 'Counting…'));
+    if (asked.get(name) === question) return;
+    asked.set(name, question);
+    if (body.childElementCount === 0) body.append(make('p.fine', 'Counting…'));
     body.setAttribute('aria-busy', 'true');
     let content: Node[];
     try {
-      const response = await fetch(`${this.#options.page}?${query}`, {
-        headers: { Accept: 'application/json' },
-      });
-      content = response.ok
-        ? this.#contentOf(column, (await response.json()) as Facts)
-        : [make('p', { class: 'fine' }, (await problemOf(response)).message)];
-    } catch {
-      content = [make('p', { class: 'fine' }, 'The server cannot be reached.')];
-      this.#asked.delete(column.name);
+      const facts = await askJson<Facts>(`${page}?${query}`);
+      content = contentOf(column, facts, (member) => filter(column, member));
+    } catch (error) {
+      content = [make('p.fine', messageOf(error))];
+      if (!(error instanceof Refused) || error.status === 0) asked.delete(name);
     }
-    if (this.#asked.get(column.name) !== question && this.#asked.has(column.name)) return;
+    if (asked.get(name) !== question && asked.has(name)) return;
     body.removeAttribute('aria-busy');
     body.replaceChildren(...content);
-  }
+  };
+  const refresh = (isForced = false): void => {
+    if (element.hidden) return;
+    if (isForced) asked.clear();
+    for (const column of columns) if (parts.get(column.name)?.open === true) void load(column);
+  };
+  const fill = (): void => {
+    for (const [index, column] of columns.entries()) {
+      const details = make(
+        'details',
+        { open: index < OPEN_AT_FIRST, ontoggle: () => details.open && void load(column) },
+        make('summary', column.name, make('small', ` ${column.type}`)),
+        make('div.facts-body'),
+      );
+      parts.set(column.name, details);
+    }
+    element.append(make('h2', 'Values'), ...parts.values());
+  };
+  return {
+    element,
+    show(isShown) {
+      element.hidden = !isShown;
+      if (!isShown) return;
+      if (element.childElementCount === 0) fill();
+      refresh();
+    },
+    open({ name }) {
+      const details = parts.get(name);
+      if (details === undefined) return;
+      details.open = true;
+      details.scrollIntoView({ block: 'nearest' });
+      details.querySelector('summary')?.focus();
+    },
+    refresh,
+  };
+}
 
-  #contentOf(column: GridColumn, facts: Facts): Node[] {
-    const { filter } = this.#options;
-    const distinct = facts.isDistinctBound
-      ? `more than ${localNumber(facts.distinct)}`
-      : localNumber(facts.distinct);
-    const lines = [
-      `${distinct} different`,
-      facts.blanks > 0 ? `${countText(facts.blanks)} blank` : 'none blank',
-    ];
-    if (facts.mean !== null)
-      lines.push(`mean\u00a0${shownText(Number(facts.mean.toPrecision(4)))}`);
-    const parts: Node[] = [make('p', { class: 'fine' }, lines.join(' · '))];
-    if (facts.isPartial) {
-      parts.push(
-        make(
-          'p',
-          { class: 'fine' },
-          `Of the first ${countText(facts.rows)}: counting all takes too long.`,
-        ),
-      );
-    }
-    if (facts.histogram.length > 0) parts.push(this.#histogram(column, facts));
-    else if (facts.min !== null && facts.min !== facts.max && facts.top.length < facts.distinct) {
-      parts.push(
-        make('p', { class: 'fine range' }, `${shownText(facts.min)} – ${shownText(facts.max)}`),
-      );
-    }
-    // Values that occur once each are not worth a list, nor are the many values of a histogram.
-    const isList =
-      (facts.histogram.length === 0 || facts.distinct <= 10) &&
-      (facts.distinct <= 10 || facts.top[0]!.rows > 1);
-    const most = Math.max(1, ...facts.top.map(({ rows }) => rows));
-    const list = make('ul', { class: 'top-values' });
-    for (const { value, rows } of isList ? facts.top : []) {
-      list.append(valueLine(shownText(value), rows, most, () => filter(column, memberOf(value))));
-    }
-    if (facts.blanks > 0) {
-      list.append(valueLine('(blank)', facts.blanks, most, () => filter(column, { $null: true })));
-    }
-    if (list.childElementCount > 0) parts.push(list);
-    return parts;
+function contentOf(column: GridColumn, facts: Facts, filter: Filter): Node[] {
+  const { blanks, distinct, histogram, max, mean, min, rows, top } = facts;
+  const lines = [
+    `${facts.isDistinctBound ? 'more than ' : ''}${localNumber(distinct)} different`,
+    blanks > 0 ? `${countText(blanks)} blank` : 'none blank',
+  ];
+  if (mean !== null) lines.push(`mean\u00a0${shownText(Number(mean.toPrecision(4)))}`);
+  const parts: Node[] = [make('p.fine', lines.join(' · '))];
+  if (facts.isPartial) {
+    const text = `Of the first ${countText(rows)}: counting all takes too long.`;
+    parts.push(make('p.fine', text));
   }
+  if (histogram.length > 0) parts.push(histogramOf(column, facts, filter));
+  else if (min !== null && min !== max && top.length < distinct) {
+    parts.push(make('p.fine.range', `${shownText(min)} – ${shownText(max)}`));
+  }
+  // Values that occur once each are not worth a list, nor are the many values of a histogram.
+  const isFew = distinct <= 10;
+  const isList = isFew || (histogram.length === 0 && top[0]!.rows > 1);
+  const most = Math.max(1, ...top.map((one) => one.rows));
+  const values = (isList ? top : []).map((one) =>
+    valueLine(shownText(one.value), one.rows, most, () => filter(memberOf(one.value))),
+  );
+  if (blanks > 0) {
+    values.push(valueLine('(blank)', blanks, most, () => filter({ $null: true })));
+  }
+  if (values.length > 0) parts.push(make('ul.top-values', values));
+  return parts;
+}
 
-  #histogram(column: GridColumn, { histogram, min, max }: Facts): HTMLElement {
-    const most = Math.max(...histogram.map(({ rows }) => rows));
-    const bars = make('div', {
-      class: 'bars',
-      role: 'img',
-      'aria-label': `Histogram of ${column.name}, from ${shownText(min)} to ${shownText(max)}`,
-    });
-    const { filter } = this.#options;
-    for (const [index, { from, to, rows }] of histogram.entries()) {
-      const range =
-        index === histogram.length - 1 ? { $gte: from, $lte: to } : { $gte: from, $lt: to };
-      // For the mouse; the fields below serve everybody.
-      const bar = make(
-        'div',
-        {
-          title: `${shownText(from)} to ${shownText(to)}: ${countText(rows)}`,
-          onclick: () => filter(column, range),
-        },
-        make('span', {}),
-      );
-      const fill = bar.firstElementChild as HTMLElement;
-      fill.style.height = rows === 0 ? '0' : `${Math.max(4, (rows / most) * 100)}%`;
-      bars.append(bar);
-    }
-    return make(
-      'div',
-      { class: 'histogram' },
-      bars,
-      rangeForm(column, { min, max }, (member) => filter(column, member)),
-    );
-  }
+function histogramOf(
+  column: GridColumn,
+  { histogram, min, max }: Facts,
+  filter: Filter,
+): HTMLElement {
+  const most = Math.max(...histogram.map(({ rows }) => rows));
+  // For the mouse; the fields below serve everybody.
+  const bars = histogram.map(({ from, to, rows }, index) => {
+    const end = index === histogram.length - 1 ? { $lte: to } : { $lt: to };
+    const title = `${shownText(from)} to ${shownText(to)}: ${countText(rows)}`;
+    const fill = make('span');
+    fill.style.height = rows === 0 ? '0' : `${Math.max(4, (rows / most) * 100)}%`;
+    return make('div', { title, onclick: () => filter({ $gte: from, ...end }) }, fill);
+  });
+  const range = `from ${shownText(min)} to ${shownText(max)}`;
+  const label = `Histogram of ${column.name}, ${range}`;
+  return make(
+    'div.histogram',
+    make('div.bars', { role: 'img', 'aria-label': label }, bars),
+    rangeForm(column, { min, max }, filter),
+  );
 }
 
 /** The server cuts texts at this length; the filter then matches the prefix. */
@@ -190,47 +163,49 @@ function memberOf(value: string | number | boolean): unknown {
 function rangeForm(
   column: GridColumn,
   { min, max }: Pick<Facts, 'min' | 'max'>,
-  filter: (member: unknown) => void,
+  filter: Filter,
 ): HTMLElement {
   const { name } = column;
-  const field = (label: string, value: Facts['min']): HTMLInputElement =>
+  const [from, to] = (
+    [
+      ['from', min],
+      ['to', max],
+    ] as const
+  ).map(([label, value]) =>
     make('input', {
       type: 'text',
       inputmode: 'decimal',
       autocomplete: 'off',
       'aria-label': `${name} ${label}`,
       placeholder: shownText(value),
-    });
-  const from = field('from', min);
-  const to = field('to', max);
-  const form = make(
-    'form',
+    }),
+  );
+  const submit = (): void => {
+    const texts = [from!, to!].map((one) => plainNumber(one.value.trim(), column));
+    filter(memberFor('between', texts));
+  };
+  const label = { type: 'submit', 'aria-label': `Filter ${name}` };
+  return makeForm(
+    submit,
     { class: 'range-form' },
     from,
     make('span', { 'aria-hidden': 'true' }, '–'),
     to,
-    make('button', { type: 'submit', class: 'quiet small', 'aria-label': `Filter ${name}` }, '✓'),
+    make('button.quiet.small', label, '✓'),
   );
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    const texts = [from, to].map((one) => plainNumber(one.value.trim(), column));
-    filter(memberFor('between', texts));
-  });
-  return form;
 }
 
 function valueLine(text: string, rows: number, most: number, onclick: () => void): HTMLElement {
-  const bar = make('span', { class: 'share', 'aria-hidden': 'true' });
+  const bar = make('span.share', { 'aria-hidden': 'true' });
   bar.style.width = `${(rows / most) * 100}%`;
   return make(
     'li',
-    {},
     make(
-      'button',
-      { type: 'button', class: 'plain', onclick, title: `Only rows with ${text}` },
+      'button.plain',
+      { type: 'button', onclick, title: `Only rows with ${text}` },
       bar,
-      make('span', { class: 'value' }, text),
-      make('span', { class: 'count' }, localNumber(rows)),
+      make('span.value', text),
+      make('span.count', localNumber(rows)),
     ),
   );
 }

@@ -23,19 +23,47 @@ export interface BlockPlan {
   readonly hasHead: boolean;
 }
 
+type Cells = readonly (readonly string[])[];
+
 export function valueCount(edits: readonly RowEdit[]): number {
   return edits.reduce((sum, { values }) => sum + Object.keys(values).length, 0);
 }
 
-interface PasteTarget {
-  readonly block: CellBlock;
-  readonly columns: readonly GridColumn[];
-  readonly total: number;
+/** `valueOf` gets places counted from the first row and column; undefined leaves the cell. */
+export function planCells(
+  rows: readonly GridRow[],
+  columns: readonly (GridColumn | null)[],
+  valueOf: (row: number, column: number) => CellValue | undefined,
+): RowEdit[] {
+  return rows.flatMap((row, at) => {
+    const changed = columns.flatMap((column, index) => {
+      if (column?.isWritable !== true) return [];
+      const { name, type } = column;
+      const value = valueOf(at, index);
+      if (value === undefined) return [];
+      const before = cellOf(row, name);
+      // Texts that are equal as numbers are still different texts: `007` and `7`.
+      const isSame =
+        type === 'string' ? plainText(before) === plainText(value) : isSameCell(before, value);
+      return isSame ? [] : [[name, value] as const];
+    });
+    return changed.length === 0 ? [] : [{ row, values: Object.fromEntries(changed) }];
+  });
+}
+
+/** Copies the first row into all the others. */
+export function planFill(rows: readonly GridRow[], columns: readonly GridColumn[]): RowEdit[] {
+  const [source = {}, ...others] = rows;
+  return planCells(others, columns, (_, column) => sent(cellOf(source, columns[column]!.name)));
+}
+
+export function planEmpty(rows: readonly GridRow[], columns: readonly GridColumn[]): RowEdit[] {
+  return planCells(rows, columns, () => '');
 }
 
 interface PastePlaces {
   /** Rows from the top of the block on. */
-  readonly cells: readonly (readonly string[])[];
+  readonly cells: Cells;
   /** Null where a cell has no column. */
   readonly columns: readonly (GridColumn | null)[];
   readonly top: number;
@@ -48,24 +76,28 @@ interface PastePlaces {
  * filled with repetitions. A first line that names columns selects them.
  */
 export function pastePlaces(
-  text: readonly (readonly string[])[],
-  { block, columns, total }: PasteTarget,
+  text: Cells,
+  {
+    block,
+    columns,
+    total,
+  }: {
+    readonly block: CellBlock;
+    readonly columns: readonly GridColumn[];
+    readonly total: number;
+  },
 ): PastePlaces {
   const named = namedColumns(text, columns);
   const cells = named === null ? tiled(text, block) : text.slice(1);
   const width = Math.max(0, ...cells.map((row) => row.length));
-  const places = Array.from({ length: width }, (_, index) =>
-    named === null ? (columns[block.left + index] ?? null) : (named[index] ?? null),
-  );
+  const order = named ?? columns.slice(block.left);
+  const places = Array.from({ length: width }, (_, index) => order[index] ?? null);
   const bottom = Math.min(block.top + cells.length, total) - 1;
   return { cells, columns: places, top: block.top, bottom, hasHead: named !== null };
 }
 
 /** Null when the line names anything else, or is the only line. */
-export function namedColumns(
-  text: readonly (readonly string[])[],
-  columns: readonly GridColumn[],
-): GridColumn[] | null {
+export function namedColumns(text: Cells, columns: readonly GridColumn[]): GridColumn[] | null {
   const byName = new Map(columns.map((column) => [column.name.trim().toLowerCase(), column]));
   const head = text[0]?.map((cell) => byName.get(cell.trim().toLowerCase())) ?? [];
   const isHead = text.length > 1 && head.every((column) => column !== undefined);
@@ -73,10 +105,7 @@ export function namedColumns(
 }
 
 /** Repeated when the block is a whole multiple of the text. */
-function tiled(
-  text: readonly (readonly string[])[],
-  { top, bottom, left, right }: CellBlock,
-): readonly (readonly string[])[] {
+function tiled(text: Cells, { top, bottom, left, right }: CellBlock): Cells {
   const [height, width] = [text.length, Math.max(0, ...text.map((row) => row.length))];
   const [rows, columns] = [bottom - top + 1, right - left + 1];
   if (height === 0 || width === 0 || rows % height !== 0 || columns % width !== 0) return text;
@@ -86,64 +115,27 @@ function tiled(
 }
 
 export function planPaste(places: PastePlaces, rows: readonly GridRow[]): BlockPlan {
-  const { cells, columns, hasHead } = places;
-  const valuesOf = (line: readonly string[]): Values =>
-    Object.fromEntries(
-      line.flatMap((cell, index) => {
-        const column = columns[index];
-        return column?.isWritable === true ? [[column.name, plainNumber(cell, column)]] : [];
-      }),
-    );
-  const present = places.bottom - places.top + 1;
-  const locked = columns.filter((column) => column !== null && !column.isWritable);
+  const { cells, columns, top, bottom, hasHead } = places;
+  const known = columns.filter((column) => column !== null);
+  const valueAt = (row: number, column: number): CellValue | undefined => {
+    const cell = cells[row]?.[column];
+    return cell === undefined ? undefined : plainNumber(cell, columns[column]!);
+  };
+  const added = cells.slice(Math.max(0, bottom - top + 1)).map((line) => {
+    const values = line.flatMap((cell, index) => {
+      const column = columns[index];
+      return column?.isWritable === true ? [[column.name, plainNumber(cell, column)] as const] : [];
+    });
+    return Object.fromEntries(values);
+  });
   return {
-    edits: editsOf(
-      rows.map((row, index) => ({ row, values: valuesOf(cells[index] ?? []) })),
-      columns,
-    ),
-    added: cells
-      .slice(Math.max(0, present))
-      .map(valuesOf)
-      .filter((values) => Object.values(values).some((value) => value !== '')),
-    columns: columns.flatMap((one) => (one?.isWritable === true ? [one.name] : [])),
-    locked: locked.map((column) => column!.name),
-    surplus: columns.filter((column) => column === null).length,
+    edits: planCells(rows, columns, valueAt),
+    added: added.filter((values) => Object.values(values).some((value) => value !== '')),
+    columns: known.filter(({ isWritable }) => isWritable).map(({ name }) => name),
+    locked: known.filter(({ isWritable }) => !isWritable).map(({ name }) => name),
+    surplus: columns.length - known.length,
     hasHead,
   };
-}
-
-/** Copies the first row into all the others. */
-export function planFill(rows: readonly GridRow[], columns: readonly GridColumn[]): RowEdit[] {
-  const [source, ...others] = rows;
-  if (source === undefined) return [];
-  const writable = columns.filter(({ isWritable }) => isWritable);
-  const values = Object.fromEntries(writable.map(({ name }) => [name, sent(cellOf(source, name))]));
-  return editsOf(
-    others.map((row) => ({ row, values })),
-    columns,
-  );
-}
-
-export function planEmpty(rows: readonly GridRow[], columns: readonly GridColumn[]): RowEdit[] {
-  const writable = columns.filter(({ isWritable }) => isWritable);
-  const values = Object.fromEntries(writable.map(({ name }) => [name, '']));
-  return editsOf(
-    rows.map((row) => ({ row, values })),
-    columns,
-  );
-}
-
-function editsOf(edits: readonly RowEdit[], columns: readonly (GridColumn | null)[]): RowEdit[] {
-  const texts = new Set(columns.flatMap((one) => (one?.type === 'string' ? [one.name] : [])));
-  // Texts that are equal as numbers are still different texts: `007` and `7`.
-  const isSame = (name: string, one: CellValue, other: CellValue): boolean =>
-    texts.has(name) ? plainText(one) === plainText(other) : isSameCell(one, other);
-  return edits.flatMap(({ row, values }) => {
-    const changed = Object.entries(values).filter(
-      ([name, value]) => !isSame(name, cellOf(row, name), value),
-    );
-    return changed.length === 0 ? [] : [{ row, values: Object.fromEntries(changed) }];
-  });
 }
 
 /** Misfit rows count over the edits first, then the added rows. */

@@ -1,85 +1,18 @@
 /** Resolving edit conflicts: what was seen, what is in the file now, and what was to be written. */
-import { make, makeDialog, quietButton } from '../element.ts';
 import {
   cellOf,
+  type CellValue,
   countText,
   type GridRow,
   idOf,
   lineText,
   plainText,
 } from '../../../pages/grid/model.ts';
+import { closer, make, makeTable, openDialog } from '../../shared/element.ts';
 import type { Values } from './row-edits.ts';
 
-type Decision = 'reload' | 'overwrite' | 'cancel';
-
-export function askAboutConflict(
-  file: string,
-  before: GridRow,
-  present: GridRow | undefined,
-  values: Values,
-): Promise<Decision> {
-  const lines = Object.entries(values).map(([name, mine]) =>
-    make(
-      'tr',
-      {},
-      make('th', { scope: 'row' }, name),
-      make('td', {}, plainText(cellOf(before, name))),
-      make('td', {}, present === undefined ? 'the row is gone' : plainText(cellOf(present, name))),
-      make('td', {}, plainText(mine)),
-    ),
-  );
-  const head = ['', 'You saw', 'In the file now', 'You typed'].map((text) =>
-    make('th', { scope: 'col' }, text),
-  );
-  const others = present === undefined ? [] : otherCells(before, present, values);
-  return new Promise((resolve) => {
-    let decision: Decision = 'cancel';
-    const choose = (chosen: Decision) => (): void => {
-      decision = chosen;
-      dialog.close();
-    };
-    const dialog = makeDialog(
-      `${file} was changed by someone else`,
-      make(
-        'div',
-        { class: 'scroll' },
-        make('table', {}, make('thead', {}, make('tr', {}, ...head)), make('tbody', {}, ...lines)),
-      ),
-      others.length > 0
-        ? make(
-            'p',
-            { class: 'notice' },
-            `Row ${idOf(before)} is different elsewhere too: ${others.join('; ')}`,
-          )
-        : null,
-      make(
-        'p',
-        { class: 'dialog-actions' },
-        quietButton('Reload', choose('reload'), { autofocus: true }),
-        present === undefined
-          ? null
-          : quietButton('Overwrite with mine', choose('overwrite'), { class: 'small danger' }),
-        quietButton('Back to typing', choose('cancel')),
-      ),
-    );
-    dialog.classList.add('broad');
-    dialog.addEventListener('close', () => resolve(decision));
-    dialog.showModal();
-  });
-}
-
-const MAX_OTHERS = 4;
-
-function otherCells(before: GridRow, present: GridRow, values: Values): string[] {
-  const changed = Object.keys(present).filter(
-    (name) =>
-      !Object.hasOwn(values, name) &&
-      plainText(cellOf(before, name)) !== plainText(cellOf(present, name)),
-  );
-  return changed
-    .slice(0, MAX_OTHERS)
-    .map((name) => `${name} is ${plainText(cellOf(present, name)).slice(0, 60) || 'blank'}`);
-}
+/** `keep` leaves the rows as they are now. */
+export type Decision = 'keep' | 'overwrite' | 'cancel';
 
 export interface RowConflict {
   readonly before: GridRow;
@@ -89,63 +22,95 @@ export interface RowConflict {
 }
 
 const MAX_LINES = 12;
+const MAX_OTHERS = 4;
 
-/** One question about many rows; `keep` leaves all as they are now. */
-export function askAboutRows(
-  file: string,
-  conflicts: readonly RowConflict[],
-): Promise<'keep' | 'overwrite' | 'cancel'> {
-  const cells = conflicts.flatMap(({ before, present, values }) =>
-    Object.keys(values).map((name) => ({ before, present, values, name })),
+/** One typed value, or the values of a row's form. */
+export function askAboutRow(file: string, conflict: RowConflict): Promise<Decision> {
+  const { before, present } = conflict;
+  const others = otherCells(conflict);
+  const text = `Row ${idOf(before)} is different elsewhere too: ${others.join('; ')}`;
+  return decide(
+    file,
+    [
+      tableOf(linesOf(conflict, plainText), 'You typed'),
+      others.length > 0 ? make('p.notice', text) : null,
+    ],
+    {
+      keep: 'Reload',
+      overwrite: present === undefined ? null : 'Overwrite with mine',
+      cancel: 'Back to typing',
+    },
   );
-  const lines = cells
-    .slice(0, MAX_LINES)
-    .map(({ before, present, values, name }) =>
-      make(
-        'tr',
-        {},
-        make('th', { scope: 'row' }, `${name} of row ${idOf(before)}`),
-        make('td', {}, lineText(cellOf(before, name))),
-        make('td', {}, present === undefined ? 'the row is gone' : lineText(cellOf(present, name))),
-        make('td', {}, lineText(cellOf(values as GridRow, name))),
-      ),
-    );
-  const head = ['', 'You saw', 'In the file now', 'Yours'].map((text) =>
-    make('th', { scope: 'col' }, text),
-  );
-  const more = cells.length - lines.length;
+}
+
+/** One question about many rows. */
+export function askAboutRows(file: string, conflicts: readonly RowConflict[]): Promise<Decision> {
+  const lines = conflicts.flatMap((one) => linesOf(one, lineText, ` of row ${idOf(one.before)}`));
+  const more = lines.length - MAX_LINES;
+  const [are, them] = conflicts.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  const text = `${countText(conflicts.length)} ${are} not as you saw ${them}; the others are changed as you wanted.`;
   const hasRows = conflicts.some(({ present }) => present !== undefined);
-  return new Promise((resolve) => {
-    let decision: 'keep' | 'overwrite' | 'cancel' = 'cancel';
-    const choose = (chosen: typeof decision) => (): void => {
-      decision = chosen;
-      dialog.close();
-    };
-    const dialog = makeDialog(
-      `${file} was changed by someone else`,
-      make(
-        'p',
-        {},
-        `${countText(conflicts.length)} ${conflicts.length === 1 ? 'is' : 'are'} not as you saw ${conflicts.length === 1 ? 'it' : 'them'}; the others are changed as you wanted.`,
-      ),
-      make(
-        'div',
-        { class: 'scroll' },
-        make('table', {}, make('thead', {}, make('tr', {}, ...head)), make('tbody', {}, ...lines)),
-      ),
-      more > 0 ? make('p', { class: 'fine' }, `and ${countText(more, 'other value')}`) : null,
-      make(
-        'p',
-        { class: 'dialog-actions' },
-        quietButton('Leave these as they are', choose('keep'), { autofocus: true }),
-        hasRows
-          ? quietButton('Overwrite with mine', choose('overwrite'), { class: 'small danger' })
-          : null,
-        quietButton('Stop', choose('cancel')),
-      ),
-    );
-    dialog.classList.add('broad');
-    dialog.addEventListener('close', () => resolve(decision));
-    dialog.showModal();
+  return decide(
+    file,
+    [
+      make('p', text),
+      tableOf(lines.slice(0, MAX_LINES), 'Yours'),
+      more > 0 ? make('p.fine', `and ${countText(more, 'other value')}`) : null,
+    ],
+    {
+      keep: 'Leave these as they are',
+      overwrite: hasRows ? 'Overwrite with mine' : null,
+      cancel: 'Stop',
+    },
+  );
+}
+
+function linesOf(
+  { before, present, values }: RowConflict,
+  textOf: (value: CellValue) => string,
+  place = '',
+): HTMLElement[] {
+  return Object.entries(values).map(([name, mine]) => {
+    const now = present === undefined ? 'the row is gone' : textOf(cellOf(present, name));
+    const texts = [textOf(cellOf(before, name)), now, textOf(mine)];
+    const cells = texts.map((text) => make('td', text));
+    return make('tr', make('th', { scope: 'row' }, name + place), cells);
   });
+}
+
+function tableOf(lines: readonly HTMLElement[], mine: string): HTMLElement {
+  return make('div.scroll', makeTable(['', 'You saw', 'In the file now', mine], lines));
+}
+
+function otherCells({ before, present, values }: RowConflict): string[] {
+  if (present === undefined) return [];
+  const now = (name: string): string => plainText(cellOf(present, name));
+  return Object.keys(present)
+    .filter((name) => !Object.hasOwn(values, name) && plainText(cellOf(before, name)) !== now(name))
+    .slice(0, MAX_OTHERS)
+    .map((name) => `${name} is ${now(name).slice(0, 60) || 'blank'}`);
+}
+
+function decide(
+  file: string,
+  content: readonly (HTMLElement | null)[],
+  labels: Readonly<Record<Decision, string | null>>,
+): Promise<Decision> {
+  const { promise, resolve } = Promise.withResolvers<Decision>();
+  const button = (chosen: Decision, attributes = {}): HTMLElement | null => {
+    const label = labels[chosen];
+    return label === null ? null : closer(label, () => resolve(chosen), attributes);
+  };
+  const buttons = [
+    button('keep', { autofocus: true }),
+    button('overwrite', { class: 'small danger' }),
+    button('cancel'),
+  ];
+  openDialog(
+    `${file} was changed by someone else`,
+    { class: 'grid-dialog broad', onclose: () => resolve('cancel') },
+    content,
+    make('p.dialog-actions', buttons),
+  );
+  return promise;
 }

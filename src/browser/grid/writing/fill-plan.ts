@@ -12,7 +12,8 @@ import {
   plainText,
 } from '../../../pages/grid/model.ts';
 import type { CellBlock, Place } from '../table/places.ts';
-import { isSameCell, type RowEdit, sent, type Values } from './row-edits.ts';
+import { planCells } from './block-plan.ts';
+import { type RowEdit, sent } from './row-edits.ts';
 
 export interface Fill {
   readonly source: CellBlock;
@@ -61,13 +62,14 @@ export function planFillArea(
   isCopy: boolean,
 ): FillPlan {
   const isSideways = area.left > source.right || area.right < source.left;
-  const rowAt = (place: number): GridRow => rows[place - top]!;
   const valueAt = (row: number, column: number): CellValue =>
-    cellOf(rowAt(row), columns[column]!.name);
+    cellOf(rows[row - top]!, columns[column]!.name);
   const goingOn = new Map<number, (steps: number) => CellValue>();
   if (!isSideways && !isCopy) {
     for (let column = source.left; column <= source.right; column++) {
-      const seeds = placesOf(source.top, source.bottom).map((row) => valueAt(row, column));
+      const seeds = rows
+        .slice(source.top - top, source.bottom - top + 1)
+        .map((row) => cellOf(row, columns[column]!.name));
       const goOn = seriesOf(seeds, columns[column]!);
       if (goOn !== null) goingOn.set(column, goOn);
     }
@@ -82,24 +84,12 @@ export function planFillArea(
     if (goOn !== undefined) return goOn(row - source.top);
     return sent(valueAt(repeated(row, source.top, source.bottom), column));
   };
-  const edits = placesOf(area.top, area.bottom).flatMap((place): RowEdit[] => {
-    const row = rowAt(place);
-    const values: [string, CellValue][] = placesOf(area.left, area.right).flatMap((column) => {
-      const { name, isWritable, type } = columns[column]!;
-      if (!isWritable) return [];
-      const value = valueFor(place, column);
-      const before = cellOf(row, name);
-      const isSame =
-        type === 'string' ? plainText(before) === plainText(value) : isSameCell(before, value);
-      return isSame ? [] : [[name, value] as [string, CellValue]];
-    });
-    return values.length === 0 ? [] : [{ row, values: Object.fromEntries(values) as Values }];
-  });
+  const edits = planCells(
+    rows.slice(area.top - top, area.bottom - top + 1),
+    columns.slice(area.left, area.right + 1),
+    (row, column) => valueFor(area.top + row, area.left + column),
+  );
   return { edits, goesOn: [...goingOn.keys()].map((column) => columns[column]!.name) };
-}
-
-function placesOf(first: number, last: number): number[] {
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at);
 }
 
 /** The source place that a place outside repeats, in either direction. */

@@ -1,18 +1,16 @@
 /** Preview of a paste over cells: old and new values, misfits, rows beyond the last one. */
-import { type BlockPlan, valueCount, withoutMisfits } from './block-plan.ts';
 import { mismatchReason } from '../../../tables/edit/mismatch-text.ts';
-import { make, makeDialog, quietButton } from '../element.ts';
 import { cellOf, type CellValue, countText, idOf, lineText } from '../../../pages/grid/model.ts';
+import { messageOf } from '../../shared/ask.ts';
+import { closer, make, makeForm, makeTable, openDialog, submitter } from '../../shared/element.ts';
+import { type BlockPlan, valueCount, withoutMisfits } from './block-plan.ts';
 import type { Misfit, RowEdit, Values } from './row-edits.ts';
 
 const MAX_PREVIEW = 8;
 const MAX_MISFITS = 5;
 const MAX_TEXT = 60;
 
-interface AgreedPaste {
-  readonly edits: readonly RowEdit[];
-  readonly added: readonly Values[];
-}
+type AgreedPaste = Pick<BlockPlan, 'edits' | 'added'>;
 
 interface PasteOverOptions {
   readonly file: string;
@@ -29,10 +27,11 @@ export function openPasteOver(options: PasteOverOptions): void {
   const { file, plan, isFileOrder } = options;
   const { edits, added } = plan;
   let misfits: readonly Misfit[] = [];
-  const notes = make('div', { 'aria-live': 'polite' });
-  const preview = make('div', { class: 'paste-preview' });
-  const box = make('input', { type: 'checkbox', checked: isFileOrder });
-  const go = make('button', { type: 'submit', class: 'small', disabled: true }, 'Checking…');
+  const checking = make('p.fine', 'Checking whether the values fit…');
+  const notes = make('div', { 'aria-live': 'polite' }, checking);
+  const preview = make('div.paste-preview', previewOf(plan, []));
+  const box = make('input', { type: 'checkbox', checked: isFileOrder, onchange: () => update() });
+  const go = submitter('Checking…', { disabled: true });
   const agreed = (): AgreedPaste => {
     const left = withoutMisfits(plan, misfits);
     return box.checked ? left : { ...left, added: [] };
@@ -45,46 +44,28 @@ export function openPasteOver(options: PasteOverOptions): void {
     notes.replaceChildren(...notesOf(plan, misfits));
     preview.replaceChildren(...previewOf(plan, misfits));
   };
-  box.addEventListener('change', update);
-  const form = make(
-    'form',
-    {},
-    notes,
-    preview,
-    added.length === 0
-      ? null
-      : make(
-          'p',
-          {},
-          make(
-            'label',
-            {},
-            box,
-            ` Add ${countText(added.length, 'row')} past the last one, at the end of the file`,
-          ),
-        ),
-    make(
-      'p',
-      { class: 'dialog-actions' },
-      go,
-      quietButton('Cancel', () => dialog.close()),
-      quietButton('Add as new rows instead…', () => {
-        dialog.close();
-        options.addRows();
-      }),
-    ),
-  );
-  const dialog = makeDialog(`Paste over ${file}`, form);
-  dialog.classList.add('broad');
-  dialog.addEventListener('close', () => options.closed());
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
+  const submit = (): void => {
     const paste = agreed();
     dialog.close();
     options.agree(paste);
-  });
-  notes.replaceChildren(make('p', { class: 'fine' }, 'Checking whether the values fit…'));
-  preview.replaceChildren(...previewOf(plan, []));
+  };
+  const past = ` Add ${countText(added.length)} past the last one, at the end of the file`;
+  const dialog = openDialog(
+    `Paste over ${file}`,
+    { class: 'grid-dialog broad', onclose: () => options.closed() },
+    makeForm(
+      submit,
+      notes,
+      preview,
+      added.length === 0 ? null : make('p', make('label', box, past)),
+      make(
+        'p.dialog-actions',
+        go,
+        closer('Cancel'),
+        closer('Add as new rows instead…', () => options.addRows()),
+      ),
+    ),
+  );
   const ready = (): void => {
     update();
     if (!go.disabled) go.focus();
@@ -97,11 +78,9 @@ export function openPasteOver(options: PasteOverOptions): void {
     (error: unknown) => {
       // If the check gets no response, the write itself is checked and refused as a whole.
       ready();
-      const text = error instanceof Error ? error.message : String(error);
-      notes.append(make('p', { class: 'problem', role: 'alert' }, `Not checked: ${text}`));
+      notes.append(make('p.problem', { role: 'alert' }, `Not checked: ${messageOf(error)}`));
     },
   );
-  dialog.showModal();
 }
 
 function verbOf(edits: readonly RowEdit[], added: number, file: string): string {
@@ -120,27 +99,21 @@ function notesOf(plan: BlockPlan, misfits: readonly Misfit[]): Node[] {
       : added.length > 0
         ? 'The cells that are there have these values already.'
         : 'All of these cells have these values already: there is nothing to replace.';
-  const names = locked.join(', ');
   const texts = [
+    first,
     hasHead ? 'The first line names the columns.' : '',
-    locked.length > 0 ? `${names} cannot be changed: these cells stay as they are.` : '',
+    locked.length > 0
+      ? `${locked.join(', ')} cannot be changed: these cells stay as they are.`
+      : '',
     surplus > 0
       ? `${countText(surplus, 'column')} more than there are to the right: these cells are left out.`
       : '',
-  ].filter((text) => text !== '');
-  const isOne = misfits.length === 1;
-  const wrong =
-    misfits.length === 0
-      ? []
-      : [
-          make(
-            'p',
-            { class: 'problem' },
-            `${countText(misfits.length, 'value')} ${isOne ? 'does' : 'do'} not fit and ${isOne ? 'is' : 'are'} left out:`,
-          ),
-          make('ul', { class: 'fine' }, ...misfitLines(plan, misfits)),
-        ];
-  return [make('p', {}, [first, ...texts].join(' ')), ...wrong];
+  ];
+  const note = make('p', texts.filter((text) => text !== '').join(' '));
+  if (misfits.length === 0) return [note];
+  const [does, is] = misfits.length === 1 ? ['does', 'is'] : ['do', 'are'];
+  const wrong = `${countText(misfits.length, 'value')} ${does} not fit and ${is} left out:`;
+  return [note, make('p.problem', wrong), make('ul.fine', misfitLines(plan, misfits))];
 }
 
 function misfitLines({ edits, added }: BlockPlan, misfits: readonly Misfit[]): Node[] {
@@ -153,7 +126,7 @@ function misfitLines({ edits, added }: BlockPlan, misfits: readonly Misfit[]): N
   });
   const more = misfits.length - lines.length;
   if (more > 0) lines.push(`and ${countText(more, 'other')}`);
-  return lines.map((line) => make('li', {}, line));
+  return lines.map((line) => make('li', line));
 }
 
 /** Rows with misfits come first. */
@@ -167,38 +140,26 @@ function previewOf({ edits, columns }: BlockPlan, misfits: readonly Misfit[]): N
   const shown = order.slice(0, MAX_PREVIEW).sort((a, b) => a - b);
   const changed = new Set(edits.flatMap(({ values }) => Object.keys(values)));
   const names = columns.filter((name) => changed.has(name));
-  const head = ['#', ...names].map((name) => make('th', { scope: 'col' }, name));
   const body = shown.map((at) => {
     const { row, values } = edits[at]!;
     const cells = names.map((name) => {
-      if (!Object.hasOwn(values, name)) return make('td', {}, shortText(cellOf(row, name)));
-      const isWrong = wrong.has(`${at} ${name}`);
-      return make(
-        'td',
-        { class: isWrong ? 'doubtful' : 'replaced' },
-        make('del', {}, shortText(cellOf(row, name))),
-        ' ',
-        make('ins', {}, shortText(values[name]!) || 'blank'),
-      );
+      const before = shortText(cellOf(row, name));
+      if (!Object.hasOwn(values, name)) return make('td', before);
+      const look = { class: wrong.has(`${at} ${name}`) ? 'doubtful' : 'replaced' };
+      const after = shortText(values[name]!) || 'blank';
+      return make('td', look, make('del', before), ' ', make('ins', after));
     });
-    return make('tr', {}, make('th', { scope: 'row' }, String(idOf(row))), ...cells);
+    return make('tr', make('th', { scope: 'row' }, String(idOf(row))), cells);
   });
-  const more =
-    edits.length > shown.length
-      ? make('p', { class: 'fine' }, `${shown.length} of ${countText(edits.length)} are shown.`)
-      : null;
+  const isCut = edits.length > shown.length;
+  const more = `${shown.length} of ${countText(edits.length)} are shown.`;
   return [
     make(
-      'div',
-      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Values to be replaced' },
-      make(
-        'table',
-        { class: 'rows' },
-        make('thead', {}, make('tr', {}, ...head)),
-        make('tbody', {}, ...body),
-      ),
+      'div.scroll',
+      { tabindex: 0, role: 'region', 'aria-label': 'Values to be replaced' },
+      makeTable(['#', ...names], body, { class: 'rows' }),
     ),
-    ...(more === null ? [] : [more]),
+    ...(isCut ? [make('p.fine', more)] : []),
   ];
 }
 

@@ -1,40 +1,36 @@
 /** New rows from a spreadsheet, with a preview. */
-import { parseCells } from '../table/clip.ts';
-import { make, makeDialog, quietButton } from '../element.ts';
 import { countText, fits, type GridColumn, plainNumber } from '../../../pages/grid/model.ts';
+import { messageOf } from '../../shared/ask.ts';
+import { closer, make, makeForm, makeTable, openDialog, submitter } from '../../shared/element.ts';
+import { parseCells } from '../table/clip.ts';
 import type { Values } from './row-edits.ts';
 
 const MAX_PREVIEW = 8;
 const LONG_TEXT = 10_000;
 
 interface PastedRows {
-  readonly columns: readonly (string | null)[];
+  /** Null where a cell has no column. */
+  readonly columns: readonly (GridColumn | null)[];
   readonly rows: readonly Values[];
-  readonly surplus: number;
   readonly hasHead: boolean;
 }
 
 /** By the names in the first line, else the given columns in order. */
 function pastedRows(cells: readonly string[][], columns: readonly GridColumn[]): PastedRows {
-  const byName = new Map(columns.map((column) => [column.name, column]));
-  const names = new Map(columns.map(({ name }) => [name.trim().toLowerCase(), name]));
-  const head = cells[0]?.map((cell) => names.get(cell.trim().toLowerCase()) ?? null) ?? [];
-  const hasHead = head.length > 0 && head.every((name) => name !== null);
+  const byName = new Map(columns.map((column) => [column.name.trim().toLowerCase(), column]));
+  const head = cells[0]?.map((cell) => byName.get(cell.trim().toLowerCase())) ?? [];
+  const hasHead = head.length > 0 && head.every((column) => column !== undefined);
+  const order = hasHead ? head : columns;
   const width = Math.max(0, ...cells.map((row) => row.length));
-  const order = hasHead ? head : columns.map(({ name }) => name);
   const targets = Array.from({ length: width }, (_, index) => order[index] ?? null);
-  const rows = (hasHead ? cells.slice(1) : cells).map((row) =>
-    Object.fromEntries(
-      row.flatMap((cell, index) => {
-        const name = targets[index];
-        return name === null || name === undefined
-          ? []
-          : [[name, plainNumber(cell, byName.get(name)!)] as const];
-      }),
-    ),
-  );
-  const surplus = targets.filter((name) => name === null).length;
-  return { columns: targets, rows, surplus, hasHead };
+  const rows = (hasHead ? cells.slice(1) : cells).map((row) => {
+    const values = row.flatMap((cell, index) => {
+      const column = targets[index] ?? null;
+      return column === null ? [] : [[column.name, plainNumber(cell, column)] as const];
+    });
+    return Object.fromEntries(values);
+  });
+  return { columns: targets, rows, hasHead };
 }
 
 interface PasteOptions {
@@ -42,7 +38,8 @@ interface PasteOptions {
   readonly file: string;
   readonly text: string;
   create(rows: readonly Values[]): Promise<void>;
-  replace?(): void;
+  /** Writes over the cells instead; null where there are none. */
+  readonly replace: (() => void) | null;
 }
 
 export function openPaste({ columns, file, text, create, replace }: PasteOptions): void {
@@ -51,43 +48,21 @@ export function openPaste({ columns, file, text, create, replace }: PasteOptions
     'aria-label': 'Rows to add',
     placeholder: 'Paste rows from a spreadsheet, tab or comma separated',
     spellcheck: 'false',
+    oninput: () => update(),
   });
   box.value = text;
-  const preview = make('div', { class: 'paste-preview', 'aria-live': 'polite' });
-  const problem = make('p', { class: 'problem', role: 'alert' });
-  const add = make('button', { type: 'submit', class: 'small' }, 'Add');
-  const cancel = quietButton('Cancel', () => dialog.close());
-  const form = make(
-    'form',
-    {},
-    box,
-    preview,
-    problem,
-    make(
-      'p',
-      { class: 'dialog-actions' },
-      add,
-      cancel,
-      replace === undefined
-        ? null
-        : quietButton('Write over the cells instead…', () => {
-            dialog.close();
-            replace();
-          }),
-    ),
-  );
-  const dialog = makeDialog(`Paste rows into ${file}`, form);
-  dialog.classList.add('broad');
-  let pasted = pastedRows([], columns);
+  const preview = make('div.paste-preview', { 'aria-live': 'polite' });
+  const problem = make('p.problem', { role: 'alert' });
+  const add = submitter('Add');
+  let pasted: PastedRows;
   const update = (): void => {
     pasted = pastedRows(parseCells(box.value), columns);
+    const { length } = pasted.rows;
     problem.hidden = true;
-    add.disabled = pasted.rows.length === 0;
-    add.textContent =
-      pasted.rows.length === 0 ? 'Add' : `Add ${countText(pasted.rows.length)} to ${file}`;
-    preview.replaceChildren(...previewOf(pasted, columns));
+    add.disabled = length === 0;
+    add.textContent = length === 0 ? 'Add' : `Add ${countText(length)} to ${file}`;
+    preview.replaceChildren(...previewOf(pasted));
   };
-  box.addEventListener('input', update);
   // Browsers insert long text into a text area line by line and freeze.
   box.addEventListener('paste', (event) => {
     const pastedText = event.clipboardData?.getData('text/plain') ?? '';
@@ -96,43 +71,48 @@ export function openPaste({ columns, file, text, create, replace }: PasteOptions
     box.setRangeText(pastedText, box.selectionStart, box.selectionEnd, 'end');
     update();
   });
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
+  const submit = (): void => {
     add.disabled = true;
     add.textContent = `Adding ${countText(pasted.rows.length)}…`;
-    create(pasted.rows)
-      .then(() => dialog.close())
-      .catch((error: unknown) => {
-        problem.textContent = error instanceof Error ? error.message : String(error);
+    create(pasted.rows).then(
+      () => dialog.close(),
+      (error: unknown) => {
         update();
+        problem.textContent = messageOf(error);
         problem.hidden = false;
-      });
-  });
+      },
+    );
+  };
   update();
-  dialog.showModal();
+  const over = replace === null ? null : closer('Write over the cells instead…', replace);
+  const actions = make('p.dialog-actions', add, closer('Cancel'), over);
+  const dialog = openDialog(
+    `Paste rows into ${file}`,
+    { class: 'grid-dialog broad' },
+    makeForm(submit, box, preview, problem, actions),
+  );
   if (text !== '') add.focus();
 }
 
-function previewOf(
-  { columns: names, rows, surplus, hasHead }: PastedRows,
-  columns: readonly GridColumn[],
-): Node[] {
+function previewOf({ columns, rows, hasHead }: PastedRows): Node[] {
   if (rows.length === 0) return [];
-  const byName = new Map(columns.map((column) => [column.name, column]));
-  const shown = names.filter((name) => name !== null);
-  const head = make('tr', {}, ...shown.map((name) => make('th', { scope: 'col' }, name)));
+  const shown = columns.filter((column) => column !== null);
+  const textOf = (row: Values, { name }: GridColumn): string => String(row[name] ?? '');
   let doubtful = 0;
-  const cellOf = (row: Values, name: string): HTMLElement => {
-    const value = String(row[name] ?? '');
-    const isDoubtful = !fits(value, byName.get(name)!);
-    return make('td', { class: isDoubtful ? 'doubtful' : null }, value);
-  };
   for (const row of rows) {
-    for (const name of shown) if (!fits(String(row[name] ?? ''), byName.get(name)!)) doubtful++;
+    for (const column of shown) if (!fits(textOf(row, column), column)) doubtful++;
   }
-  const body = rows
-    .slice(0, MAX_PREVIEW)
-    .map((row) => make('tr', {}, ...shown.map((name) => cellOf(row, name))));
+  const cellOf = (row: Values, column: GridColumn): HTMLElement => {
+    const text = textOf(row, column);
+    return make('td', { class: fits(text, column) ? null : 'doubtful' }, text);
+  };
+  const body = rows.slice(0, MAX_PREVIEW).map((row) =>
+    make(
+      'tr',
+      shown.map((column) => cellOf(row, column)),
+    ),
+  );
+  const surplus = columns.length - shown.length;
   const notes = [
     hasHead ? 'The first line names the columns.' : 'The columns are filled from the left.',
     rows.length > MAX_PREVIEW ? `The first ${MAX_PREVIEW} of ${rows.length} rows are shown.` : '',
@@ -141,12 +121,13 @@ function previewOf(
       ? `${countText(doubtful, 'cell')} (marked) will not fit the type of the column.`
       : '',
   ];
+  const names = shown.map(({ name }) => name);
   return [
-    make('p', { class: 'fine' }, notes.filter((note) => note !== '').join(' ')),
+    make('p.fine', notes.filter((note) => note !== '').join(' ')),
     make(
-      'div',
-      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Rows to be added' },
-      make('table', { class: 'rows' }, make('thead', {}, head), make('tbody', {}, ...body)),
+      'div.scroll',
+      { tabindex: 0, role: 'region', 'aria-label': 'Rows to be added' },
+      makeTable(names, body, { class: 'rows' }),
     ),
   ];
 }

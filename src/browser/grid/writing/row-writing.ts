@@ -1,17 +1,35 @@
 /**
  * Changes of whole rows: the row form, new and pasted rows, deletion, and conflicts over one row.
  */
-import { askAboutConflict } from './conflict-dialog.ts';
-import { make, makeDialog } from '../element.ts';
-import { countText, type GridRow, idOf } from '../../../pages/grid/model.ts';
-import { UNDONE } from '../notices.ts';
-import { openPaste } from './paste.ts';
-import { openRow, rowTitle } from '../row-dialog.ts';
-import { hasCells, type Values } from './row-edits.ts';
-import { ChangeRefused, reasonOf } from './row-requests.ts';
-import { mayPass } from '../table/rows.ts';
+import { countText, type GridData, type GridRow, idOf } from '../../../pages/grid/model.ts';
 import { isFileOrder } from '../../../pages/grid/view.ts';
-import type { WritingContext } from './context.ts';
+import { Refused } from '../../shared/ask.ts';
+import { closer, make, openDialog } from '../../shared/element.ts';
+import { type Notices, UNDONE } from '../notices.ts';
+import { openRow, rowTitle } from '../row-dialog.ts';
+import { mayPass, type RowStore } from '../table/rows.ts';
+import type { GridTable } from '../table/table.ts';
+import type { Changes, Settled } from './changes.ts';
+import { askAboutRow, askAboutRows, type Decision, type RowConflict } from './conflict-dialog.ts';
+import { openPaste } from './paste.ts';
+import { reasonOf, type RowRequests } from './requests.ts';
+import { hasCells, type RowEdit, type Values } from './row-edits.ts';
+import type { UndoControls } from './undo-controls.ts';
+import type { UndoHistory } from './undo-history.ts';
+
+/** Shared by changes of cells, rows and blocks. */
+export interface WritingContext {
+  readonly data: GridData;
+  readonly store: RowStore;
+  readonly table: GridTable;
+  readonly notices: Notices;
+  readonly requests: RowRequests;
+  readonly changes: Changes;
+  readonly history: UndoHistory;
+  readonly undo: UndoControls;
+  /** Rows were changed. */
+  changed(): void;
+}
 
 export class RowWriting {
   readonly #context: WritingContext;
@@ -45,83 +63,89 @@ export class RowWriting {
     });
   }
 
-  openPaste(text: string, replace?: () => void): void {
+  openPaste(text: string, replace: (() => void) | null = null): void {
     const { data, table } = this.#context;
     openPaste({
       columns: table.columns.filter(({ isWritable }) => isWritable),
       file: data.file,
       text,
       create: (rows) => this.#create(rows),
-      ...(replace !== undefined && { replace }),
+      replace,
     });
   }
 
+  /** Rejects when the user wants to continue editing. */
   async save(row: GridRow, values: Values, version: () => string): Promise<void> {
-    if (Object.keys(values).length === 0) return;
-    const { changes, requests, store, table, run, changed } = this.#context;
+    const names = Object.keys(values);
+    if (names.length === 0) return;
+    const { changes, requests, store, table, notices, changed } = this.#context;
     const id = idOf(row);
-    try {
-      await run(() => changes.update(row, values, version));
-    } catch (error) {
-      if (!(error instanceof ChangeRefused) || error.status !== 412) throw error;
-      await this.#settle(row, values);
-      return;
-    }
-    // If this fails, the next check for changes loads it.
-    const { rows } = await requests.read([id]).catch(() => ({ rows: [] }));
-    const [present] = rows;
-    if (present !== undefined) {
-      store.replace(present);
-      table.selection.written([{ ...present, _row_id: id }]);
+    const what = names.length === 1 ? `${names[0]} of row ${id}` : `row ${id}`;
+    let decided: Decision | null = null;
+    let isSettled = false;
+    const settle = (edits: readonly RowEdit[]): Promise<Settled> => {
+      isSettled = true;
+      return this.settle(edits, async (file, [conflict]) => {
+        decided = await askAboutRow(file, conflict!);
+        return decided;
+      });
+    };
+    await changes.write({
+      label: `the change of ${what}`,
+      edits: [{ row, values }],
+      version,
+      settle,
+    });
+    if (isSettled) store.reload();
+    else {
+      // If this fails, the next check for changes loads it.
+      const { rows } = await requests.read([id]).catch(() => ({ rows: [] }));
+      const [present] = rows;
+      if (present !== undefined) {
+        store.replace(present);
+        table.selection.written([{ ...present, _row_id: id }]);
+      }
     }
     changed();
+    if (decided === 'overwrite') notices.show('Your value is in the file now.');
+    else if (decided !== null) notices.show('These are the newest rows.');
   }
 
   /**
-   * Resolves a conflict, one question at a time. Throws when the user wants to continue editing.
+   * After a conflict: the rows that are unchanged, and those the user decides to overwrite. One
+   * question at a time; throws when the user wants none of it.
    */
-  #settle(row: GridRow, values: Values): Promise<void> {
-    const settling = this.#settling.then(() => this.#settleNow(row, values));
+  settle(edits: readonly RowEdit[], ask: typeof askAboutRows = askAboutRows): Promise<Settled> {
+    const settling = this.#settling.then(() => this.#settleNow(edits, ask));
     this.#settling = settling.catch(() => {});
     return settling;
   }
 
-  async #settleNow(row: GridRow, values: Values): Promise<void> {
-    const { changes, requests, history, store, notices, data, run, changed } = this.#context;
-    for (;;) {
-      const { rows, version } = await requests.read([idOf(row)]);
-      const [present] = rows;
-      // Already written by a request whose response was lost.
-      if (present !== undefined && hasCells(present, values)) break;
-      // Another row was changed, not this one.
-      const isSame = present !== undefined && hasCells(present, row);
-      const decision = isSame
-        ? 'overwrite'
-        : await askAboutConflict(data.file, row, present, values);
-      if (decision === 'cancel') throw new ChangeRefused(412, 'Changed by someone else meanwhile');
-      if (decision === 'overwrite' && present !== undefined) {
-        history.doubt();
-        try {
-          await run(() => changes.update(present, values, () => version));
-        } catch (error) {
-          // Changed again while the user was deciding.
-          if (error instanceof ChangeRefused && error.status === 412) continue;
-          throw error;
-        }
-      }
-      if (isSame) break;
-      notices.show(
-        decision === 'overwrite' ? 'Your value is in the file now.' : 'These are the newest rows.',
-      );
-      break;
+  async #settleNow(edits: readonly RowEdit[], ask: typeof askAboutRows): Promise<Settled> {
+    const { requests, history, data } = this.#context;
+    const { rows, version } = await requests.read(edits.map(({ row }) => idOf(row)));
+    const present = new Map(rows.map((row) => [idOf(row), row]));
+    history.doubt();
+    const clear: RowEdit[] = [];
+    const conflicts: RowConflict[] = [];
+    for (const { row, values } of edits) {
+      const now = present.get(idOf(row));
+      // Unchanged, or already written by a request whose response was lost.
+      const isClear = now !== undefined && (hasCells(now, row) || hasCells(now, values));
+      if (isClear) clear.push({ row, values });
+      else conflicts.push({ before: row, present: now, values });
     }
-    store.reload();
-    changed();
+    const decision = conflicts.length === 0 ? 'keep' : await ask(data.file, conflicts);
+    if (decision === 'cancel') throw new Refused(412, 'Changed by someone else meanwhile');
+    const mine = (decision === 'keep' ? [] : conflicts).flatMap(({ present: now, values }) =>
+      now === undefined ? [] : [{ row: now, values }],
+    );
+    return { edits: [...clear, ...mine], version };
   }
 
   async #create(rows: readonly Values[]): Promise<void> {
-    const { changes, store, table, data, undo, run, changed } = this.#context;
-    const ids = await run(() => changes.create(rows));
+    const { changes, store, table, data, undo, changed } = this.#context;
+    const ids = await changes.create(rows);
     store.reload();
     changed();
     undo.offer(`Added ${countText(ids.length)} to ${data.file}, at its end.`);
@@ -138,55 +162,68 @@ export class RowWriting {
     const { table, data } = this.#context;
     if (rows.length === 0) return;
     const what = `Delete ${countText(rows.length)} of ${data.file}`;
-    const dialog = makeDialog(
+    openDialog(
       `${what}?`,
-      make('p', {}, 'Undo adds them again, at the end of the file and with new row numbers.'),
+      { onclose: () => table.element.focus({ preventScroll: true }) },
+      make('p', 'Undo adds them again, at the end of the file and with new row numbers.'),
       make(
-        'form',
-        { method: 'dialog', class: 'dialog-actions' },
-        make('button', { class: 'small danger', onclick: () => void this.#delete(rows) }, what),
-        make('button', { class: 'quiet small' }, 'Cancel'),
+        'p.dialog-actions',
+        closer(what, () => void this.#delete(rows), { class: 'small danger' }),
+        closer('Cancel'),
       ),
     );
-    dialog.addEventListener('close', () => table.element.focus({ preventScroll: true }));
-    dialog.showModal();
   }
 
   async #delete(rows: readonly GridRow[]): Promise<void> {
-    const { changes, store, table, notices, data, undo, run, changed } = this.#context;
-    const giveUp = new AbortController();
-    const all = countText(rows.length);
-    let done = 0;
-    const tell = (): void => {
-      notices.show(`Deleting… ${countText(done)} of ${all}`, {
-        label: 'Stop',
-        run: () => giveUp.abort(),
-      });
-    };
-    tell();
-    const progress = (deleted: number): void => {
-      done = deleted;
-      tell();
-    };
+    const { changes, store, table, notices, data, undo, changed } = this.#context;
+    const following = followWork(notices, 'Deleting', rows.length);
+    following.progress(0);
     try {
-      await run(() => changes.delete(rows, { progress, signal: giveUp.signal }));
-      const gone = rows.length - done;
-      const rest =
-        gone === 0
-          ? ''
-          : giveUp.signal.aborted
-            ? ' Stopped.'
-            : ` ${countText(gone)} were gone before.`;
-      undo.offer(`Deleted ${countText(done)} of ${data.file}.${rest}`);
+      await changes.delete(rows, following);
+      const gone = rows.length - following.done;
+      const rest = following.signal.aborted ? ' Stopped.' : ` ${countText(gone)} were gone before.`;
+      const done = `Deleted ${countText(following.done)} of ${data.file}.`;
+      undo.offer(done + (gone === 0 ? '' : rest));
     } catch (error) {
       const text = `Not deleted: ${reasonOf(error)}`;
-      const again = { label: 'Try again', run: () => void this.#delete(rows) };
-      const isWorth = error instanceof ChangeRefused && mayPass(error.status);
-      if (done === 0) notices.show(text, isWorth ? again : null, UNDONE);
-      else undo.offer(`${text} ${countText(done)} of ${all} are deleted.`, UNDONE);
+      if (following.done === 0) tellUndone(notices, text, error, () => void this.#delete(rows));
+      else undo.offer(`${text} ${following.text()} are deleted.`, UNDONE);
     }
-    if (done > 0) table.selection.selectNone();
+    if (following.done > 0) table.selection.selectNone();
     store.reload();
     changed();
   }
+}
+
+/** Nothing was done; where it may pass later it can be tried again. */
+export function tellUndone(notices: Notices, text: string, error: unknown, run: () => void): void {
+  const isWorth = error instanceof Refused && mayPass(error.status);
+  notices.show(text, isWorth ? { label: 'Try again', run } : null, UNDONE);
+}
+
+interface Work {
+  readonly signal: AbortSignal;
+  readonly done: number;
+  /** Tells how far it is, with a button to stop it. */
+  progress(done: number): void;
+  /** `3 rows of 7 rows`. */
+  text(): string;
+}
+
+export function followWork(notices: Notices, doing: string, total: number): Work {
+  const giveUp = new AbortController();
+  let done = 0;
+  const text = (): string => `${countText(done)} of ${countText(total)}`;
+  return {
+    signal: giveUp.signal,
+    get done() {
+      return done;
+    },
+    progress(rows) {
+      done = rows;
+      if (done === total) return;
+      notices.show(`${doing}… ${text()}`, { label: 'Stop', run: () => giveUp.abort() });
+    },
+    text,
+  };
 }

@@ -30,6 +30,7 @@ export class UndoHistory {
   readonly #undos: Step[] = [];
   readonly #redos: Step[] = [];
   #stepping: Promise<unknown> = Promise.resolve();
+  #steps = 0;
   /** Changes in progress, not yet remembered. */
   readonly #running = new Set<Promise<unknown>>();
 
@@ -39,6 +40,11 @@ export class UndoHistory {
 
   get nextRedo(): Step | null {
     return this.#redos.at(-1) ?? null;
+  }
+
+  /** Whether a change or a step is on its way. */
+  get isBusy(): boolean {
+    return this.#running.size + this.#steps > 0;
   }
 
   /** Somebody else changed the file: row ids may mean other rows. */
@@ -75,15 +81,20 @@ export class UndoHistory {
 
   /** Runs steps in sequence, after changes in progress. */
   #step(from: Step[], to: Step[], run: (step: Step) => Promise<void>): Promise<string | null> {
+    this.#steps++;
     const stepping = this.#stepping.then(async () => {
-      await Promise.allSettled(this.#running);
-      const step = from.at(-1);
-      if (step === undefined) return null;
-      await run(step);
-      step.isDoubtful = false;
-      from.splice(from.indexOf(step), 1);
-      to.push(step);
-      return step.label;
+      try {
+        await Promise.allSettled(this.#running);
+        const step = from.at(-1);
+        if (step === undefined) return null;
+        await run(step);
+        step.isDoubtful = false;
+        from.splice(from.indexOf(step), 1);
+        to.push(step);
+        return step.label;
+      } finally {
+        this.#steps--;
+      }
     });
     this.#stepping = stepping.catch(() => {});
     return stepping;

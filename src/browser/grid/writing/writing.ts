@@ -2,21 +2,20 @@
  * The writing half of the page: hands buttons, keys and pastes to cell, row or block changes.
  * Created only for users with write access.
  */
+import { countText, type GridData } from '../../../pages/grid/model.ts';
+import { make, quietButton } from '../../shared/element.ts';
+import type { Notices } from '../notices.ts';
+import { clipOf } from '../table/clip.ts';
+import type { RowStore } from '../table/rows.ts';
+import type { GridTable } from '../table/table.ts';
 import { BlockWriting } from './block-writing.ts';
 import { CellWriting } from './cell-writing.ts';
 import { Changes } from './changes.ts';
-import { clipOf } from '../table/clip.ts';
-import { make, quietButton } from '../element.ts';
-import { countText, type GridData } from '../../../pages/grid/model.ts';
-import type { Notices } from '../notices.ts';
+import { RowRequests } from './requests.ts';
 import type { WrittenRow } from './row-edits.ts';
-import { RowRequests } from './row-requests.ts';
-import { RowWriting } from './row-writing.ts';
-import type { RowStore } from '../table/rows.ts';
-import type { GridTable } from '../table/table.ts';
+import { RowWriting, type WritingContext } from './row-writing.ts';
 import { UndoControls } from './undo-controls.ts';
 import { UndoHistory } from './undo-history.ts';
-import type { WritingContext } from './context.ts';
 
 interface WritingOptions {
   readonly data: GridData;
@@ -33,26 +32,39 @@ export class Writing {
   readonly blocks: BlockWriting;
   readonly #context: WritingContext;
   readonly #deleteButton: HTMLButtonElement;
-  #running = 0;
 
-  constructor(options: WritingOptions) {
-    this.#context = this.#contextOf(options);
-    this.rows = new RowWriting(this.#context);
-    this.cells = new CellWriting(this.#context, this.rows);
-    this.blocks = new BlockWriting(this.#context, this.rows, this.cells);
-    this.#deleteButton = quietButton('Delete', () => this.rows.confirmDelete(), {
-      class: 'quiet small danger',
+  constructor({ data, store, table, notices, rowsChanged }: WritingOptions) {
+    const history = new UndoHistory();
+    const requests = new RowRequests({
+      api: data.api,
+      page: data.page,
+      version: () => store.version,
+      written: (version, rows) => this.#written(version, rows),
     });
+    const changed = (): void => {
+      undo.draw();
+      rowsChanged();
+    };
+    const stepped = (): void => {
+      store.reload();
+      changed();
+    };
+    const undo = new UndoControls({ history, notices, file: data.file, stepped });
+    const changes = new Changes(requests, history, data.columns);
+    const shared = { data, store, table, notices, requests, changes, history, undo, changed };
+    this.#context = shared;
+    this.rows = new RowWriting(shared);
+    this.cells = new CellWriting(shared, this.rows);
+    this.blocks = new BlockWriting(shared, this.rows, this.cells);
+    const deletion = { class: 'quiet small danger' };
+    this.#deleteButton = quietButton('Delete', () => this.rows.confirmDelete(), deletion);
+    const adding = { 'data-key': 'n', 'data-action': 'Add a row' };
     this.tools = make(
-      'div',
-      { class: 'tool-group' },
-      quietButton('Add row', () => this.rows.openNew(), {
-        'data-key': 'n',
-        'data-action': 'Add a row',
-      }),
+      'div.tool-group',
+      quietButton('Add row', () => this.rows.openNew(), adding),
       quietButton('Paste rows', () => this.rows.openPaste(''), { 'data-action': 'Paste rows' }),
       this.#deleteButton,
-      ...this.#context.undo.buttons,
+      undo.buttons,
     );
     addEventListener('beforeunload', (event) => {
       if (this.cells.isUnsaved || this.isBusy) event.preventDefault();
@@ -62,51 +74,19 @@ export class Writing {
     this.selectionChanged();
   }
 
-  #contextOf({ data, store, table, notices, rowsChanged }: WritingOptions): WritingContext {
-    const history = new UndoHistory();
-    const requests = new RowRequests({
-      api: data.api,
-      page: data.page,
-      version: () => store.version,
-      written: (version, rows) => this.#written(version, rows),
-    });
-    const run = <T>(change: () => Promise<T>): Promise<T> => this.#run(change);
-    const changed = (): void => {
-      undo.draw();
-      rowsChanged();
-    };
-    const undo = new UndoControls({
-      history,
-      notices,
-      file: data.file,
-      run,
-      changed: () => {
-        store.reload();
-        changed();
-      },
-    });
-    const changes = new Changes(requests, history, data.columns);
-    return { data, store, table, notices, requests, changes, history, undo, run, changed };
-  }
-
   get isBusy(): boolean {
-    return this.#running > 0;
+    return this.#context.history.isBusy;
   }
 
+  /** True when handled. */
   key(event: KeyboardEvent): boolean {
     const { table, undo } = this.#context;
     const isCommand = (event.ctrlKey || event.metaKey) && !event.altKey;
     const key = event.key.toLowerCase();
-    if (isCommand && (key === 'z' || key === 'y')) {
-      void (key === 'y' || event.shiftKey ? undo.redo() : undo.undo());
-      return true;
-    }
-    if (isCommand && key === 'd') {
-      void this.blocks.fillDown();
-      return true;
-    }
-    if (key !== 'delete' && key !== 'backspace') return false;
-    if (table.selection.rows.size > 0) this.rows.confirmDelete();
+    if (isCommand && (key === 'z' || key === 'y')) void undo.step(key === 'y' || event.shiftKey);
+    else if (isCommand && key === 'd') void this.blocks.fillDown();
+    else if (key !== 'delete' && key !== 'backspace') return false;
+    else if (table.selection.rows.size > 0) this.rows.confirmDelete();
     else if (table.selection.block !== null) void this.blocks.empty();
     else void this.cells.empty();
     return true;
@@ -147,22 +127,13 @@ export class Writing {
 
   #pasted(event: ClipboardEvent): void {
     const { table } = this.#context;
+    const { selection } = table;
     const clip = event.clipboardData === null ? null : clipOf(event.clipboardData);
     if (document.activeElement !== table.element || clip === null || clip.text === '') return;
     event.preventDefault();
     const [[cell = ''] = []] = clip.cells;
     const isOneCell = clip.cells.length === 1 && clip.cells[0]!.length === 1;
-    if (isOneCell && table.selection.block === null && table.selection.target !== null)
-      this.cells.paste(cell);
+    if (isOneCell && selection.block === null && selection.target !== null) this.cells.paste(cell);
     else if (clip.cells.length > 0) this.blocks.paste(clip);
-  }
-
-  async #run<T>(change: () => Promise<T>): Promise<T> {
-    this.#running++;
-    try {
-      return await change();
-    } finally {
-      this.#running--;
-    }
   }
 }

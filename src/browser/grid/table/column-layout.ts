@@ -3,7 +3,7 @@
  * scrolling.
  */
 import { cellOf, type GridColumn, lineText } from '../../../pages/grid/model.ts';
-import type { RowStore } from '../table/rows.ts';
+import type { RowStore } from './rows.ts';
 
 const NUMBER_WIDTH = 56;
 const SELECT_WIDTH = 28;
@@ -14,16 +14,14 @@ const HEAD_ROOM = 68;
 
 export class ColumnLayout {
   columns: readonly GridColumn[] = [];
-  readonly #store: RowStore;
-  readonly #hasBoxes: boolean;
   #pinned: ReadonlySet<string> = new Set();
   readonly #widths = new Map<string, number>();
   #hasMeasured = false;
 
-  constructor(store: RowStore, hasBoxes: boolean) {
-    this.#store = store;
-    this.#hasBoxes = hasBoxes;
-  }
+  constructor(
+    private readonly store: RowStore,
+    private readonly hasBoxes: boolean,
+  ) {}
 
   show(columns: readonly GridColumn[], pinned: readonly string[]): void {
     this.columns = columns;
@@ -32,11 +30,11 @@ export class ColumnLayout {
   }
 
   get isOutdated(): boolean {
-    return !this.#hasMeasured && this.#store.at(0) !== undefined;
+    return !this.#hasMeasured && this.store.at(0) !== undefined;
   }
 
   measure(): void {
-    const sample = [...this.#store.loaded()].slice(0, 60).map(([, row]) => row);
+    const sample = [...this.store.loaded()].slice(0, 60).map(([, row]) => row);
     this.#hasMeasured = sample.length > 0;
     for (const column of this.columns) {
       if (this.#widths.has(column.name) && this.#hasMeasured === false) continue;
@@ -92,9 +90,9 @@ export class ColumnLayout {
   }
 
   get #numberWidth(): number {
-    const digits = String(this.#store.total ?? 0).length;
+    const digits = String(this.store.total ?? 0).length;
     const width = Math.max(NUMBER_WIDTH, 24 + digits * 9);
-    return width + (this.#hasBoxes ? SELECT_WIDTH : 0);
+    return width + (this.hasBoxes ? SELECT_WIDTH : 0);
   }
 
   #left(column: number): number {
