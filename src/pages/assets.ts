@@ -52,7 +52,6 @@ const contents = {
   'operation.js': [SCRIPT, bundledScript('operation')],
   'query-editor.js': [SCRIPT, bundledScript('query-editor')],
   'uplot.css': [CSS, uplotStyle],
-  'result-bars.js': [SCRIPT, bundledScript('result-bars')],
 } as const satisfies Record<string, readonly [type: string, content: string]>;
 
 /** Name of an embedded file in the source. */

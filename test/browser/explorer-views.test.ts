@@ -198,9 +198,9 @@ test('results over time are drawn at once; what is chosen stands in the address'
   await page.getByRole('button', { name: 'Chart', exact: true }).waitFor();
   expect(await page.locator('figure.chart').count()).toBe(0);
   await page.goto('/events?q=*+%7C+stats+count+sum(ms)+by+host&chart=1');
-  await page.locator('.bars-box canvas').waitFor();
-  await eventually(
-    async () => await soon(() => page.evaluate<string>('typeof svcDrawBars')).toBe('function'),
+  await page.locator('figure.chart canvas').waitFor();
+  await soon(() => page.locator('figure.chart .u-legend .u-label').allInnerTexts()).toEqual(
+    expect.arrayContaining(['count', 'sum(ms)']),
   );
   await soon(() => page.locator('#result tbody tr').first().innerText()).toBe(
     'web-0\t400\t239.400',

@@ -4,14 +4,18 @@
  */
 import uPlot from 'uplot';
 import { make } from '../shared/element.ts';
-import { keepInPlace, numberAxis, PLOT_PADDING, timeAxis, widthOf } from '../shared/plot.ts';
+import {
+  keepInPlace,
+  numberAxis,
+  placeAxis,
+  placeBars,
+  PLOT_PADDING,
+  rangeFromZero,
+  timeAxis,
+  widthOf,
+} from '../shared/plot.ts';
 import { tokenColor } from '../shared/token-color.ts';
 import { localNumber, localTime } from '../shared/times.ts';
-
-export interface BarDrawing {
-  readonly labels: readonly string[];
-  readonly series: readonly Series[];
-}
 
 interface Series {
   readonly name: string;
@@ -20,9 +24,11 @@ interface Series {
   readonly color: string;
 }
 
-declare global {
-  /** Returns a function that removes the chart. */
-  var svcDrawBars: ((canvas: HTMLCanvasElement, drawing: BarDrawing) => () => void) | undefined;
+interface Result {
+  readonly labels: readonly string[];
+  /** Seconds; null when the first column holds no times. */
+  readonly times: readonly number[] | null;
+  readonly series: readonly Series[];
 }
 
 const HEIGHT = 280;
@@ -48,10 +54,13 @@ export function startResultChart(explorer: HTMLElement): void {
   let place: HTMLElement | null = null;
   const show = (isShown: boolean): void => {
     place?.remove();
-    place = isShown ? placeOf(result) : null;
-    if (place !== null) {
+    place = null;
+    if (isShown) {
+      const label = 'Chart of the result; the table below has the same figures';
+      place = make('figure.chart', { 'aria-label': label });
       table.closest('.scroll')!.before(place);
-      draw(place, result, button.dataset['script'] ?? '');
+      if (result.times === null) drawBars(place, result);
+      else drawLines(place, result.times, result.series);
     }
     button.setAttribute('aria-pressed', String(isShown));
     button.textContent = isShown ? 'Hide the chart' : 'Chart';
@@ -64,13 +73,6 @@ export function startResultChart(explorer: HTMLElement): void {
     address.searchParams.set('chart', place === null ? '0' : '1');
     history.replaceState(history.state, '', address);
   });
-}
-
-interface Result {
-  readonly labels: readonly string[];
-  /** Seconds; null when the first column holds no times. */
-  readonly times: readonly number[] | null;
-  readonly series: readonly Series[];
 }
 
 function readResult(table: HTMLTableElement): Result {
@@ -103,44 +105,61 @@ function numberIn(cell: HTMLTableCellElement): number | null {
   return value === '' || Number.isNaN(Number(value)) ? null : Number(value);
 }
 
-function placeOf({ labels, times }: Result): HTMLElement {
-  const place = make('figure', {
-    class: 'chart',
-    'aria-label': 'Chart of the result; the table below has the same figures',
-  });
-  if (times === null && labels.length > MAX_BARS) {
-    place.append(make('figcaption', { class: 'fine' }, `The first ${MAX_BARS} rows`));
-  }
-  return place;
-}
-
-function draw(place: HTMLElement, result: Result, script: string): void {
-  if (result.times !== null) drawLines(place, result.times, result.series);
-  else void drawBars(place, result, script);
-}
-
 function drawLines(place: HTMLElement, times: readonly number[], all: readonly Series[]): void {
+  const points = { show: times.length === 1 };
+  plotIn(place, [...times], all, {
+    padding: PLOT_PADDING,
+    scales: { y: { range: rangeFromZero } },
+    axes: [timeAxis(), numberAxis(64)],
+    series: [
+      { label: 'Time', value: (_, at) => (at === null ? '' : localTime(new Date(at * 1000))) },
+      ...all.map(({ color }) => ({ stroke: () => tokenColor(color), width: 2, points })),
+    ],
+  });
+}
+
+function drawBars(place: HTMLElement, { labels: all, series }: Result): void {
+  const labels = all.slice(0, MAX_BARS);
+  if (all.length > MAX_BARS) {
+    place.append(make('figcaption.fine', `The first ${MAX_BARS} rows`));
+  }
+  const first = series.map((one) => ({ ...one, values: one.values.slice(0, MAX_BARS) }));
+  plotIn(place, [...labels.keys()], first, {
+    scales: {
+      x: { time: false, range: [-0.5, labels.length - 0.5] },
+      y: { range: rangeFromZero },
+    },
+    axes: [placeAxis(labels), numberAxis(64)],
+    series: [
+      { label: '', value: (_, at) => (at === null ? '' : (labels[at] ?? '')) },
+      ...series.map(({ color }, index) => ({
+        fill: () => tokenColor(color),
+        paths: placeBars(index, series.length),
+        points: { show: false },
+      })),
+    ],
+  });
+}
+
+function plotIn(
+  place: HTMLElement,
+  across: number[],
+  all: readonly Series[],
+  options: Pick<uPlot.Options, 'axes' | 'padding' | 'scales' | 'series'>,
+): void {
+  const value = (_: uPlot, figure: number | null): string =>
+    figure === null ? '' : localNumber(Number(figure.toPrecision(12)));
+  const [first = {}, ...series] = options.series;
   const plot = new uPlot(
     {
       width: widthOf(place),
       height: HEIGHT,
-      padding: PLOT_PADDING,
       cursor: { y: false, drag: { x: false, y: false } },
-      scales: { y: { range: (_, low, high) => rangeOf(low, high) } },
-      axes: [timeAxis(), numberAxis(64)],
       legend: { markers: { width: 0, fill: (_, index) => tokenColor(all[index - 1]!.color) } },
-      series: [
-        { label: 'Time', value: (_, at) => (at === null ? '' : localTime(new Date(at * 1000))) },
-        ...all.map(({ name, color }) => ({
-          label: name,
-          stroke: () => tokenColor(color),
-          width: 2,
-          points: { show: times.length === 1 },
-          value: (_: uPlot, value: number | null) => (value === null ? '' : localNumber(value)),
-        })),
-      ],
+      ...options,
+      series: [first, ...series.map((one, at) => ({ label: all[at]!.name, value, ...one }))],
     },
-    [[...times], ...all.map(({ values }) => [...values])],
+    [across, ...all.map(({ values }) => [...values])],
     place,
   );
   keepInPlace(plot, place, HEIGHT);
@@ -152,40 +171,5 @@ function drawLines(place: HTMLElement, times: readonly number[], all: readonly S
     markers.forEach((marker, index) => {
       marker.style.background = tokenColor(all[index]!.color);
     });
-  });
-}
-
-/** Areas and counts start at zero. */
-function rangeOf(low: number, high: number): [number, number] {
-  const [bottom, top] = [Math.min(0, low ?? 0), Math.max(0, high ?? 0)];
-  return bottom === top ? [0, 1] : [bottom * 1.05, top * 1.05];
-}
-
-async function drawBars(
-  place: HTMLElement,
-  { labels, series }: Result,
-  script: string,
-): Promise<void> {
-  const canvas = make('canvas', { role: 'img', 'aria-label': 'Bars of the result' });
-  const box = make('div', { class: 'bars-box' }, canvas);
-  place.append(box);
-  try {
-    await import(script);
-  } catch {
-    // No connection; the table still has the figures.
-    box.replaceChildren(
-      make('p', { class: 'fine', role: 'status' }, 'The chart could not be fetched.'),
-    );
-    return;
-  }
-  const drawing = {
-    labels: labels.slice(0, MAX_BARS),
-    series: series.map((one) => ({ ...one, values: one.values.slice(0, MAX_BARS) })),
-  };
-  let clear = globalThis.svcDrawBars!(canvas, drawing);
-  document.addEventListener('svc:theme', () => {
-    if (!canvas.isConnected) return;
-    clear();
-    clear = globalThis.svcDrawBars!(canvas, drawing);
   });
 }

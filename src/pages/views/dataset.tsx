@@ -77,7 +77,7 @@ export const datasetPage: Page<DatasetView> = {
   name: 'dataset',
   layout: 'wide',
   title: ({ name }) => name.slice(name.lastIndexOf('/') + 1),
-  styles: ['grid.css'],
+  styles: ['uplot.css', 'grid.css'],
   scripts: ['grid.js'],
   trail: ({ name }) => trailTo(name),
   content: (view, frame) => (

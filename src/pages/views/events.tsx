@@ -4,7 +4,6 @@
  * the histogram, the fields and the live tail.
  */
 import type { Format } from '../../tables/read/format.ts';
-import { assetNamed } from '../assets.ts';
 import { Count } from '../parts/values.tsx';
 import { EventQueryProblem, type QueryProblem } from '../parts/event-query-problem.tsx';
 import { EventQuery, type EventQueryView } from '../parts/event-query.tsx';
@@ -106,7 +105,6 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
           id="chart"
           hidden
           data-key="c"
-          data-script={assetNamed('result-bars.js').path}
         >
           Chart
         </button>

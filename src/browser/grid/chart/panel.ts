@@ -17,11 +17,13 @@ export interface ChartDrawing {
   readonly series: ChartSeries;
   readonly xLabel: string;
   readonly yLabel: string;
+  /** Called with the point under the pointer in words; a space for none. */
+  told(text: string): void;
 }
 
 declare global {
   /** Returns a function that removes the chart. */
-  var svcDrawChart: ((canvas: HTMLCanvasElement, drawing: ChartDrawing) => () => void) | undefined;
+  var svcDrawChart: ((box: HTMLElement, drawing: ChartDrawing) => () => void) | undefined;
 }
 
 interface ChartOptions {
@@ -54,7 +56,8 @@ export class ChartPanel {
   readonly #options: ChartOptions;
   readonly #controls = make('div.chart-controls');
   readonly #note = make('p.fine', { role: 'status' });
-  readonly #canvas = make('canvas', { role: 'img' });
+  readonly #box = make('div.chart-canvas', { role: 'img' });
+  readonly #readout = make('p.fine', { 'aria-hidden': 'true' }, '\u00a0');
   readonly #table = make('div.scroll.chart-table', {
     tabindex: 0,
     role: 'region',
@@ -69,7 +72,8 @@ export class ChartPanel {
     this.#options = options;
     this.element.append(
       this.#controls,
-      make('div.chart-canvas', this.#canvas),
+      this.#box,
+      this.#readout,
       this.#note,
       make('details', make('summary', 'As a table'), this.#table),
     );
@@ -188,9 +192,10 @@ export class ChartPanel {
     const { points, rows, skipped, note, isPartial } = series;
     const [xLabel, yLabel] = [choice.x, yLabelOf(choice)];
     this.#clear?.();
-    this.#clear = svcDrawChart(this.#canvas, { type: choice.type, series, xLabel, yLabel });
+    const told = (text: string): void => void (this.#readout.textContent = text);
+    this.#clear = svcDrawChart(this.#box, { type: choice.type, series, xLabel, yLabel, told });
     const label = `${yLabel} by ${xLabel}: ${points.length} points, also as a table below`;
-    this.#canvas.setAttribute('aria-label', label);
+    this.#box.setAttribute('aria-label', label);
     const notes = [
       points.length === 0 ? 'Nothing to draw.' : countText(rows),
       skipped > 0 ? `${countText(skipped)} without a value for it left out` : '',
