@@ -36,8 +36,8 @@ export interface ChildPoolOptions extends Omit<ChildSupplyOptions, 'maxIdle' | '
   readonly perPerson?: number;
   /**
    * A job that runs longer gives up its place while others wait: a user's job takes a dedicated one, which counts for
-   * `perPerson`; background work takes the place for long work, or if that is taken is stopped and starts again
-   * there. Default never.
+   * `perPerson`; background work takes the place for long work. If none is free it is stopped and starts again there,
+   * a user's job only after five times as long and for another user. Default never.
    */
   readonly longMs?: number;
   /** Spool of answers; default memory only. */
@@ -79,9 +79,13 @@ interface Running {
   readonly turn: Turn | undefined;
   /** To be started again among the long jobs. */
   isPutOff: boolean;
+  /** Its answer has begun, so it cannot be started again. */
+  isAnswered: boolean;
 }
 
 const LOOK_MS = 250;
+/** Times `longMs` a user's job keeps its place from other users when no dedicated one is free: stopping it loses its work. */
+const LONG_ENOUGH = 5;
 
 /** Starts nothing until the first request. */
 export class ChildPool {
@@ -148,12 +152,20 @@ export class ChildPool {
         isWanted: () => place.lane.queued > 0,
         readerPatienceMs: this.#options.readerPatienceMs ?? 10_000,
       });
-      const running: Running = { job, place, turn: options.turn, isPutOff: false };
+      const running: Running = {
+        job,
+        place,
+        turn: options.turn,
+        isPutOff: false,
+        isAnswered: false,
+      };
       this.#running.add(running);
       if (place.lane === this.#background) this.#lookSoon();
       void job.finished.then((outcome) => this.#release(running, child, outcome));
       try {
-        return await job.run();
+        const answer = await job.run();
+        running.isAnswered = true;
+        return answer;
       } catch (error) {
         if (!running.isPutOff) throw error;
         isPutOff = true;
@@ -208,7 +220,7 @@ export class ChildPool {
         if (!turn.raised.aborted || this.#isStopped) throw error;
       }
     }
-    const lane = options.dedicated === true ? this.#dedicated : this.#shared;
+    const lane = options.dedicated === true || isPutOff ? this.#dedicated : this.#shared;
     const person = turn === undefined ? presentAsker() : turn.person;
     const entered = lane.enter(timeoutMs, signal, person);
     this.#makeRoom();
@@ -253,6 +265,15 @@ export class ChildPool {
     for (const { job, place } of this.#running) {
       if (this.#shared.queued === 0 || !this.#dedicated.hasRoom) break;
       if (job.ageMs > longMs && place.lane === this.#shared) this.#dedicated.adopt(place);
+    }
+    for (const running of this.#running) {
+      const { job, place } = running;
+      if (job.ageMs <= longMs * LONG_ENOUGH || place.lane !== this.#shared) continue;
+      if (running.isAnswered || running.isPutOff || !this.#shared.isWantedBesides(place.person))
+        continue;
+      this.#putOff(running);
+      // The others, should this one's place not be enough, at the next look.
+      break;
     }
     const inBackground = [...this.#running].find(({ place }) => place.lane === this.#background);
     if (inBackground && inBackground.job.ageMs > longMs) {

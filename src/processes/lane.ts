@@ -69,6 +69,13 @@ export class Lane {
     return this.#waiters.size;
   }
 
+  /** Somebody else waits who may take a place. */
+  isWantedBesides(person: string | null): boolean {
+    return [...this.#waiters].some(
+      (waiter) => waiter.person !== person && this.#holdings.mayTake(waiter.person),
+    );
+  }
+
   get hasRoom(): boolean {
     return this.#taken < this.#limit;
   }

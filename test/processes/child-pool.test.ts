@@ -428,6 +428,26 @@ describe('fair turns', () => {
     expect(await Promise.all(spins)).toEqual(spins.map(() => 'gone'));
   });
 
+  test('long jobs of several people together leave places for short ones, and are done in the end', async () => {
+    await using fixture = startPool({ size: 2, maxDedicated: 2, perPerson: 2, longMs: 50 });
+    const { pool } = fixture;
+    const gone = new AbortController();
+    const { signal } = gone;
+    const spins = ['ada', 'bob', 'cyd', 'dan'].map((person) =>
+      pool.request('spin', null, { ...of(person), signal }).catch(() => 'gone'),
+    );
+    for (let n = 0; n < 3; n++) {
+      expect(await (await pool.request('echo', n, of('anna'))).json()).toBe(n);
+    }
+    // It loses its place to anna, and gets another when the others are gone.
+    const slow = pool.request('sleep', 1_500, of('eve'));
+    await until(() => pool.stats().busy === 3);
+    expect(await (await pool.request('echo', 4, of('anna'))).json()).toBe(4);
+    gone.abort();
+    expect(await Promise.all(spins)).toEqual(spins.map(() => 'gone'));
+    expect(await (await slow).text()).toBe('slept');
+  });
+
   test('work in the background leaves the places of people free, and long work that of short', async () => {
     await using fixture = startPool({ longMs: 50 });
     const { pool } = fixture;
