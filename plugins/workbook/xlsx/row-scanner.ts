@@ -57,13 +57,10 @@ export class RowScanner {
   readonly #rowName: string;
   readonly #cellName: string;
   readonly #rowClose: string;
-  readonly #formulaOpen: string;
   readonly #prefixLength: number;
   #text = '';
-  /** Earliest positions of the next comment or CDATA section, instruction and formula. */
-  #nextComment = 0;
-  #nextInstruction = 0;
-  #nextFormula = 0;
+  /** Where the next comment or CDATA section, instruction and formula are, at the earliest. */
+  readonly #obstacles: readonly { readonly mark: string; at: number }[];
   readonly #tag: SheetTag;
   /** By column: the last scan that found a cell in it. */
   readonly #seen = new Uint32Array(MAX_SHEET_COLUMNS);
@@ -75,7 +72,7 @@ export class RowScanner {
     this.#rowName = `<${prefix}row`;
     this.#cellName = `<${prefix}c`;
     this.#rowClose = `</${prefix}row>`;
-    this.#formulaOpen = `<${prefix}f`;
+    this.#obstacles = ['<!', '<?', `<${prefix}f`].map((mark) => ({ mark, at: 0 }));
     this.#prefixLength = prefix.length;
   }
 
@@ -86,9 +83,7 @@ export class RowScanner {
    * `unreadable-file`.
    */
   scan(text: string, at: number, previous: number, wantsCells?: (row: number) => boolean): boolean {
-    if (text !== this.#text) {
-      this.#nextComment = this.#nextInstruction = this.#nextFormula = 0;
-    }
+    if (text !== this.#text) for (const obstacle of this.#obstacles) obstacle.at = 0;
     this.#text = text;
     this.#scans++;
     this.count = 0;
@@ -115,22 +110,20 @@ export class RowScanner {
     const close = text.indexOf(this.#rowClose, from);
     if (close < 0) return ABSENT;
     // A closing tag inside a comment is none; one with white space would be overlooked.
-    this.#nextComment = nextOf(text, '<!', this.#nextComment, from);
-    this.#nextInstruction = nextOf(text, '<?', this.#nextInstruction, from);
-    this.#nextFormula = nextOf(text, this.#formulaOpen, this.#nextFormula, from);
     const next = text.indexOf(this.#rowName, from);
-    const isPlain =
-      this.#nextComment > close &&
-      this.#nextInstruction > close &&
-      this.#nextFormula > close &&
-      (next < 0 || next > close);
-    return isPlain ? close + this.#rowClose.length : ABSENT;
+    if (next >= 0 && next < close) return ABSENT;
+    for (const obstacle of this.#obstacles) {
+      if (obstacle.at <= from) {
+        const found = text.indexOf(obstacle.mark, from);
+        obstacle.at = found < 0 ? Infinity : found;
+      }
+      if (obstacle.at < close) return ABSENT;
+    }
+    return close + this.#rowClose.length;
   }
 
   isRow(text: string, at: number): boolean {
-    return (
-      text.startsWith(this.#rowName, at) && isNameEnd(text.charCodeAt(at + this.#rowName.length))
-    );
+    return isNamed(text, at, this.#rowName);
   }
 
   at(column: number): CellSpan | undefined {
@@ -146,16 +139,11 @@ export class RowScanner {
       at = nextTag(text, at, this.#part);
       if (at < 0) return -1;
       if (text.charCodeAt(at + 1) === SLASH) return this.#close(at, this.#rowName);
-      const isCell = this.#isCell(at);
+      const isCell = isNamed(text, at, this.#cellName);
       at = isCell ? this.#cell(at, previous) : afterElement(text, at, this.#part);
       if (at < 0) return -1;
       if (isCell) previous = this.cells[this.count - 1]!.column;
     }
-  }
-
-  #isCell(at: number): boolean {
-    const name = this.#cellName;
-    return this.#text.startsWith(name, at) && isNameEnd(this.#text.charCodeAt(at + name.length));
   }
 
   /** Adds the cell and returns its end; -1 when the text ends first. */
@@ -255,14 +243,9 @@ export class RowScanner {
   }
 }
 
-/**
- * The first `mark` from `from` on, reusing the last answer `known`; past the text when there is
- * none.
- */
-function nextOf(text: string, mark: string, known: number, from: number): number {
-  if (known > from) return known;
-  const found = text.indexOf(mark, from);
-  return found < 0 ? Number.POSITIVE_INFINITY : found;
+/** `name` begins with `<`. */
+function isNamed(text: string, at: number, name: string): boolean {
+  return text.startsWith(name, at) && isNameEnd(text.charCodeAt(at + name.length));
 }
 
 /** NaN, the end of the text, counts too. */

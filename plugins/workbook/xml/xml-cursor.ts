@@ -22,7 +22,7 @@ export class XmlCursor {
   readonly text: string;
   readonly #part: string;
   readonly #open: string[] = [];
-  #at: number;
+  #at = 0;
   #attributes = '';
   #isPastRoot = false;
 
@@ -31,10 +31,9 @@ export class XmlCursor {
   name = '';
   kind: 'open' | 'empty' | 'close' = 'open';
 
-  constructor(text: string, part: string, at = 0) {
+  constructor(text: string, part: string) {
     this.text = text;
     this.#part = part;
-    this.#at = at;
   }
 
   get depth(): number {
@@ -84,28 +83,26 @@ export class XmlCursor {
 
   /** Undefined when absent. */
   attribute(name: string): string | undefined {
-    return this.#attributeWhere((candidate) => candidate === name);
+    return this.#attributeWhere((candidate) => candidate === name)?.value;
   }
 
   /** By local name; the attribute must have a prefix, whichever it is. */
   prefixedAttribute(local: string): string | undefined {
-    return this.#attributeWhere((candidate) => candidate.endsWith(`:${local}`));
-  }
-
-  #attributeWhere(isMeant: (name: string) => boolean): string | undefined {
-    for (const [, name, double, single] of this.#attributes.matchAll(ATTRIBUTE)) {
-      if (isMeant(name!)) return attributeValue(double ?? single!);
-    }
-    return undefined;
+    return this.#attributeWhere((candidate) => candidate.endsWith(`:${local}`))?.value;
   }
 
   attributeSpan(name: string): Span | null {
-    const start = this.from + 1 + (this.kind === 'close' ? 1 : 0) + this.name.length;
+    return this.#attributeWhere((candidate) => candidate === name)?.span ?? null;
+  }
+
+  #attributeWhere(isMeant: (name: string) => boolean): { value: string; span: Span } | undefined {
     for (const match of this.#attributes.matchAll(ATTRIBUTE)) {
-      if (match[1] !== name) continue;
-      return { from: start + match.index, to: start + match.index + match[0].length };
+      if (!isMeant(match[1]!)) continue;
+      const from = this.from + 1 + this.name.length + match.index;
+      const span = { from, to: from + match[0].length };
+      return { value: attributeValue(match[2] ?? match[3]!), span };
     }
-    return null;
+    return undefined;
   }
 
   #nest(): void {
@@ -170,20 +167,12 @@ export function afterTag(text: string, at: number): number {
 export function afterElement(text: string, at: number, part: string): number {
   let depth = 0;
   for (let here = at; ;) {
-    const start = text.indexOf('<', here);
-    if (start < 0) return -1;
-    const next = text.charCodeAt(start + 1);
-    if (next === BANG || next === QUESTION) {
-      here = afterMarkup(text, start, part);
-      if (here < 0) return -1;
-      continue;
-    }
-    const end = afterTag(text, start);
-    if (end < 0) return -1;
-    if (next === SLASH) depth--;
-    else if (text.charCodeAt(end - 2) !== SLASH) depth++;
-    if (depth <= 0) return end;
-    here = end;
+    const start = nextTag(text, here, part);
+    here = start < 0 ? -1 : afterTag(text, start);
+    if (here < 0) return -1;
+    if (text.charCodeAt(start + 1) === SLASH) depth--;
+    else if (text.charCodeAt(here - 2) !== SLASH) depth++;
+    if (depth <= 0) return here;
   }
 }
 
