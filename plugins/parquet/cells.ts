@@ -124,7 +124,7 @@ function decimals(
   const limit = 10n ** BigInt(precision);
   const check = (value: bigint): bigint => {
     if (value < limit && value > -limit) return value;
-    throw damaged(`column '${leaf.path.join('.')}': a decimal of more than ${precision} digits`);
+    throw damaged(`column '${leaf.name}': a decimal of more than ${precision} digits`);
   };
   if (wideNumber(type)) return (index) => decimalText(check(unscaled(index)), scale);
   const power = POWERS_OF_TEN[scale]!;
@@ -239,7 +239,7 @@ function texts({ bytes, starts, ends }: RawValues, leaf: Leaf): CellAt {
       return page.slice(start, end);
     }
     const text = decoded(bytes.subarray(start, end));
-    if (text === null) throw damaged(`column '${leaf.path.join('.')}': invalid UTF-8`);
+    if (text === null) throw damaged(`column '${leaf.name}': invalid UTF-8`);
     return limited(text, leaf);
   };
 }

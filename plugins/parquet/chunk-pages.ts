@@ -73,7 +73,7 @@ export class ChunkPages {
       const body = await this.#bytes(bodyStart, header.packedSize);
       this.#offset = end;
       if (header.checksum !== null && header.checksum !== checksum(body)) {
-        throw damaged(`column '${this.#name}': a page's checksum does not match`);
+        throw damaged(`column '${this.#chunk.leaf.name}': a page's checksum does not match`);
       }
       if (header.type === PageType.index) continue;
       if (header.type !== PageType.dictionary) this.#left -= header.count;
@@ -83,29 +83,23 @@ export class ChunkPages {
     return null;
   }
 
-  get #name(): string {
-    return this.#chunk.leaf.path.join('.');
-  }
-
   #check(header: PageHeader, end: number): void {
     const { type, size, packedSize, count } = header;
     if (size < 0 || packedSize < 0 || count < 0 || end > this.#chunk.end) {
-      throw damaged(`column '${this.#name}': a page larger than its column`);
+      throw damaged(`column '${this.#chunk.leaf.name}': a page larger than its column`);
     }
     if (Math.max(size, packedSize) > MAX_PAGE_BYTES) {
       throw unreadable(`a page of more than ${MAX_PAGE_BYTES} bytes`);
     }
     if (type === PageType.dictionary ? !this.#isFirst : count > this.#left) {
-      throw damaged(`column '${this.#name}': a page too many`);
+      throw damaged(`column '${this.#chunk.leaf.name}': a page too many`);
     }
   }
 
   async #header(): Promise<{ header: PageHeader; end: number }> {
     for (let wanted = WINDOW_BYTES; ; wanted *= 4) {
-      const window = await this.#bytes(
-        this.#offset,
-        Math.min(wanted, this.#chunk.end - this.#offset),
-      );
+      const length = Math.min(wanted, this.#chunk.end - this.#offset);
+      const window = await this.#bytes(this.#offset, length);
       try {
         const { value, end } = readThrift(window);
         return { header: headerOf(value), end: this.#offset + end };
@@ -113,7 +107,7 @@ export class ChunkPages {
         if (!(error instanceof ThriftEnd)) throw error;
         const isWhole = this.#offset + window.length >= this.#chunk.end;
         if (isWhole || wanted > MAX_HEADER_BYTES)
-          throw damaged(`column '${this.#name}' ends early`);
+          throw damaged(`column '${this.#chunk.leaf.name}' ends early`);
       }
     }
   }
@@ -123,13 +117,9 @@ export class ChunkPages {
     const at = offset - this.#windowStart;
     if (at < 0 || at + length > this.#window.length) {
       const end = Math.min(Math.max(offset + length, offset + WINDOW_BYTES), this.#chunk.end);
-      const {
-        buffer,
-        byteOffset,
-        length: size,
-      } = await readBytes(this.#source, offset, end - offset);
+      const read = await readBytes(this.#source, offset, end - offset);
       // The decoders work on plain arrays.
-      this.#window = new Uint8Array(buffer, byteOffset, size);
+      this.#window = new Uint8Array(read.buffer, read.byteOffset, read.length);
       this.#windowStart = offset;
     }
     return this.#window.subarray(offset - this.#windowStart, offset - this.#windowStart + length);

@@ -104,7 +104,7 @@ function rowGroup(struct: ThriftStruct, leaves: readonly Leaf[], dataEnd: number
 }
 
 function chunkOf(struct: ThriftStruct, leaf: Leaf, rows: number, dataEnd: number): Chunk {
-  const name = leaf.path.join('.');
+  const { name } = leaf;
   if (struct.get(ChunkField.crypto) || struct.get(ChunkField.encryptedMeta)) throw encrypted();
   if (struct.bytes(ChunkField.filePath)?.length) {
     throw unreadable(`column '${name}' stands in another file`);

@@ -12,6 +12,7 @@ import { Physical } from '../../src/tables/parquet/format.ts';
 import type { Cell } from '../../src/tables/types.ts';
 import { unscaledOf } from '../../src/tables/values/wide-number.ts';
 import { daysAndTime, JULIAN_EPOCH, NANOS_PER_DAY } from './cells.ts';
+import { widthOf } from './raw-values.ts';
 import type { Leaf } from './schema.ts';
 
 const UUID_TEXT = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -73,9 +74,7 @@ function textBytes(text: string, leaf: Leaf): Uint8Array | null {
     }
     case 'time': {
       const time = timeOf(text, type.unit);
-      return time === null
-        ? null
-        : littleEndian(BigInt(time), leaf.physical === Physical.int32 ? 4 : 8);
+      return time === null ? null : littleEndian(BigInt(time), widthOf(leaf.physical, 0));
     }
     case 'timestamp': {
       const moment = momentOf(text, type.unit);
@@ -96,7 +95,7 @@ function integerBytes(
   if (value === null) return null;
   const kept = isSigned ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value);
   if (kept !== value) return null;
-  const width = physical === Physical.int32 ? 4 : 8;
+  const width = widthOf(physical, 0);
   return littleEndian(BigInt.asIntN(width * 8, value), width);
 }
 
@@ -107,14 +106,9 @@ function integerOf(cell: Exclude<Cell, null>): bigint | null {
 }
 
 function floatBytes(value: number, bits: 16 | 32 | 64): Uint8Array | null {
-  const bytes = new Uint8Array(bits / 8);
-  const view = new DataView(bytes.buffer);
-  if (bits === 64) view.setFloat64(0, value, true);
-  else if (bits === 32) view.setFloat32(0, value, true);
-  else view.setFloat16(0, value, true);
-  const kept =
-    bits === 64 ? value : bits === 32 ? view.getFloat32(0, true) : view.getFloat16(0, true);
-  return Number.isFinite(kept) ? bytes : null;
+  const Floats = bits === 64 ? Float64Array : bits === 32 ? Float32Array : Float16Array;
+  const stored = new Floats([value]);
+  return Number.isFinite(stored[0]) ? new Uint8Array(stored.buffer) : null;
 }
 
 function decimalBytes(
@@ -126,14 +120,13 @@ function decimalBytes(
   const unscaled = unscaledOf(String(cell), scale);
   const limit = 10n ** BigInt(precision);
   if (unscaled === null || unscaled >= limit || unscaled <= -limit) return null;
-  if (physical === Physical.int32) return littleEndian(unscaled, 4);
-  if (physical === Physical.int64) return littleEndian(unscaled, 8);
-  let width = typeLength;
+  let width = widthOf(physical, typeLength);
   if (physical === Physical.bytes) {
-    width = 1;
-    while (BigInt.asIntN(width * 8, unscaled) !== unscaled) width++;
+    for (width = 1; BigInt.asIntN(width * 8, unscaled) !== unscaled;) width++;
   }
-  return littleEndian(unscaled, width)?.toReversed() ?? null;
+  const bytes = littleEndian(unscaled, width);
+  const isInteger = physical === Physical.int32 || physical === Physical.int64;
+  return isInteger ? bytes : (bytes?.toReversed() ?? null);
 }
 
 /** INT96: nanoseconds of the day, then the Julian day. */

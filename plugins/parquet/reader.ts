@@ -176,8 +176,7 @@ class LeafReader {
   }
 
   #short(): Error {
-    const name = this.#chunk.leaf.path.join('.');
-    return damaged(`column '${name}' has another number of rows`);
+    return damaged(`column '${this.#chunk.leaf.name}' has another number of rows`);
   }
 
   /** Turns to the next page with entries when the present one is read. */

@@ -33,6 +33,8 @@ export interface SchemaNode {
 export interface Leaf {
   /** Names from the root down. */
   readonly path: readonly string[];
+  /** The path in messages. */
+  readonly name: string;
   readonly physical: number;
   /** Bytes of a fixed-length value. */
   readonly typeLength: number;
@@ -131,7 +133,8 @@ function leafOf(
   }
   const type = leafType(element, physical, typeLength);
   const isInterval = element.int(SchemaField.converted) === Converted.interval && typeLength === 12;
-  return { path, physical, typeLength, type, isInterval, maxDefinition, maxRepetition };
+  const name = path.join('.');
+  return { path, name, physical, typeLength, type, isInterval, maxDefinition, maxRepetition };
 }
 
 /** A column with repetition or children is nested. */

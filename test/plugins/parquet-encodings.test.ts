@@ -9,6 +9,7 @@ import { Encoding, Physical } from '../../src/tables/parquet/format.ts';
 function leafOf(physical: number, typeLength = 0): Leaf {
   return {
     path: ['a'],
+    name: 'a',
     physical,
     typeLength,
     type: { kind: 'opaque' },
