@@ -60,6 +60,7 @@ export type BoundStage = Compiled | SourceRead | NestedQuery;
 
 export interface ParseContext {
   readonly parseNested: (from: number, to: number) => Query;
+  readonly notice: (text: string) => void;
 }
 
 export interface PrintContext {

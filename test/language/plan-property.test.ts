@@ -16,7 +16,7 @@ import { EventReader } from '../../src/events/store/reader.ts';
 import { EVENTS_FILE } from '../../src/events/store/schema.ts';
 import { EventStore } from '../../src/events/store/store.ts';
 import { STRATEGY } from '../../src/language/limits.ts';
-import { microsOf } from '../../src/language/expressions/micros.ts';
+import { microsOf } from '../../src/language/expressions/time.ts';
 import { parseQuery } from '../../src/language/syntax/parse.ts';
 import { planPrefix } from '../../src/language/plan/plan.ts';
 import { Problem } from '../../src/language/syntax/problem.ts';

@@ -128,7 +128,7 @@ export const search = defineCommand<Terms, Schema | null>({
     'search index=web code>=400 | table id, code',
     'earliest=-1h latest=now "Failed login" OR code=500 | table id',
   ],
-  parse: (reader) => parseTerms(reader.text, reader.at, reader.to).terms,
+  parse: (reader, { notice }) => parseTerms(reader, notice),
   print: printTerms,
   bindFlags: (flags, input, context): BoundStage => {
     flags.choice('using', ['default']);

@@ -1,6 +1,5 @@
 import { defineCommand, type StageContext } from '../command.ts';
 import { countRows } from '../expressions/aggregates.ts';
-import { timeValue } from '../expressions/calendar-parts.ts';
 import { Groups } from '../expressions/grouping.ts';
 import {
   floorMs,
@@ -10,6 +9,7 @@ import {
   stepOf,
   timeFromMs,
   type TimeSpan,
+  timeValue,
 } from '../expressions/time.ts';
 import { compareValues, keyOf, textOf, type Row, type Value } from '../expressions/value.ts';
 import { MAX_BUCKETS } from '../limits.ts';

@@ -5,7 +5,7 @@
 import { ExactSum, PackedIntegers } from './exact-sum.ts';
 import type { Meter } from '../run/operator.ts';
 import type { Use } from '../run/schema.ts';
-import { timeValue } from './calendar-parts.ts';
+import { timeValue } from './time.ts';
 import { MAX_LISTED } from '../limits.ts';
 import {
   compareValues,

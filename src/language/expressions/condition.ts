@@ -1,5 +1,5 @@
 /** Conditions of the flag form: `path__lookup=value`. Two-valued: no match means false, never null. */
-import { compareTexts } from './arithmetic.ts';
+import { compareTexts, holds } from './arithmetic.ts';
 import { fold } from './fold.ts';
 import { parseList, parseLiteral } from '../syntax/literal.ts';
 import {
@@ -11,6 +11,7 @@ import {
 } from '../syntax/placeholder.ts';
 import { Problem, unknownName, type Place } from '../syntax/problem.ts';
 import { type Reference, type Schema, unknownColumn } from '../run/schema.ts';
+import type { CompareOp } from '../sources/source.ts';
 import { isTime, timeOf } from './time.ts';
 import {
   compareValues,
@@ -43,7 +44,14 @@ export const LOOKUPS = [
   'isnull',
 ] as const;
 
-type Lookup = (typeof LOOKUPS)[number];
+export type Lookup = (typeof LOOKUPS)[number];
+
+export const COMPARISONS: { readonly [lookup in Lookup]?: CompareOp } = {
+  gt: '>',
+  gte: '>=',
+  lt: '<',
+  lte: '<=',
+};
 
 const REFUSED = [
   'regex',
@@ -241,15 +249,12 @@ function valueTest(lookup: Lookup, operand: Value): (value: Value) => boolean {
     }
     case 'range': {
       const [from, to] = operand as readonly Value[];
-      return (value) => isOrdered(value, from!, 'gte') && isOrdered(value, to!, 'lte');
+      return (value) => isOrdered(value, '>=', from!) && isOrdered(value, '<=', to!);
     }
-    case 'gt':
-    case 'gte':
-    case 'lt':
-    case 'lte':
-      return (value) => isOrdered(value, operand, lookup);
-    default:
-      return textTest(lookup, operand);
+    default: {
+      const op = COMPARISONS[lookup];
+      return op ? (value) => isOrdered(value, op, operand) : textTest(lookup, operand);
+    }
   }
 }
 
@@ -264,15 +269,10 @@ function isSame(value: Value, operand: Value): boolean {
   return deepEqual(value, operand);
 }
 
-function isOrdered(value: Value, operand: Value, lookup: 'gt' | 'gte' | 'lt' | 'lte'): boolean {
-  let order: number;
+function isOrdered(value: Value, op: string, operand: Value): boolean {
   if (typeof value === 'string' && typeof operand === 'string')
-    order = compareTexts(value, operand);
-  else if (isNumber(value) && isNumber(operand)) order = compareValues(value, operand);
-  else return false;
-  if (lookup === 'gt') return order > 0;
-  if (lookup === 'gte') return order >= 0;
-  return lookup === 'lt' ? order < 0 : order <= 0;
+    return holds(op, compareTexts(value, operand));
+  return isNumber(value) && isNumber(operand) && holds(op, compareValues(value, operand));
 }
 
 function textTest(lookup: Lookup, operand: Value): (value: Value) => boolean {

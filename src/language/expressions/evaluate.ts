@@ -90,9 +90,9 @@ function binary(
   const b = compileExpression(right, context);
   switch (op) {
     case 'AND':
-      return (row) => and(a(row), () => b(row));
+      return (row) => logic(false, a(row), () => b(row));
     case 'OR':
-      return (row) => or(a(row), () => b(row));
+      return (row) => logic(true, a(row), () => b(row));
     case '&':
     case '|':
       return (row) => combine(op, a(row), b(row));
@@ -114,24 +114,12 @@ function binary(
   }
 }
 
-function truth(value: Value): boolean | null {
-  return typeof value === 'boolean' ? value : null;
-}
-
-function and(left: Value, right: () => Value): Value {
-  const a = truth(left);
-  if (a === false) return false;
-  const b = truth(right());
-  if (b === false) return false;
-  return a === null || b === null ? null : true;
-}
-
-function or(left: Value, right: () => Value): Value {
-  const a = truth(left);
-  if (a === true) return true;
-  const b = truth(right());
-  if (b === true) return true;
-  return a === null || b === null ? null : false;
+/** Of three values; `decides` is the one that decides alone: false for AND, true for OR. */
+function logic(decides: boolean, left: Value, right: () => Value): Value {
+  if (left === decides) return decides;
+  const other = right();
+  if (other === decides) return decides;
+  return typeof left === 'boolean' && typeof other === 'boolean' ? !decides : null;
 }
 
 function membership(
@@ -144,7 +132,7 @@ function membership(
     const one = value(row);
     let result: Value = false;
     for (const member of members) {
-      result = or(result, () => compare('=', one, member(row)));
+      result = logic(true, result, () => compare('=', one, member(row)));
       if (result === true) break;
     }
     return result === null ? null : result !== isNegated;

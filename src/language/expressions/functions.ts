@@ -3,11 +3,10 @@ import type { Place } from '../syntax/problem.ts';
 import type { RE2JS } from 're2js';
 import { walk } from '../run/schema.ts';
 import { calculate, roundTo } from './arithmetic.ts';
-import { dateOf, datePart, timeValue, truncated } from './calendar-parts.ts';
 import { isInNetwork } from './networks.ts';
 import { firstGroup, likeTest, replaceAll, requirePattern } from './patterns.ts';
-import { formatTime, parseTimeBy } from './time-format.ts';
-import { epochOf, relativeTime, timeFromEpoch } from './time.ts';
+import { dateOf, datePart, formatTime, parseTimeBy, truncated } from './time-format.ts';
+import { epochOf, relativeTime, timeFromEpoch, timeValue } from './time.ts';
 import {
   compareValues,
   deepEqual,

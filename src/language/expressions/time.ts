@@ -4,6 +4,7 @@
  * The platform counts milliseconds; the three digits below them stay text, because a double cannot hold the
  * microseconds of every year from 0 to 9999. Weeks start on Monday.
  */
+import type { Value } from './value.ts';
 import { zone } from './zone.ts';
 
 export type TimeUnit = 's' | 'm' | 'h' | 'd' | 'w' | 'mon' | 'q' | 'y';
@@ -24,6 +25,10 @@ const FIRST_MONDAY_MS = 4 * 86_400_000;
 
 export function isTime(text: string): boolean {
   return text.length === 27 && CANONICAL.test(text);
+}
+
+export function timeValue(value: Value): string | null {
+  return typeof value === 'string' ? timeOf(value) : null;
 }
 
 /** RFC 3339 or a bare date; null for anything else. */
@@ -65,6 +70,25 @@ export function timeFromEpoch(seconds: number): string | null {
 
 export function msOf(time: string): number {
   return Date.parse(`${time.slice(0, 23)}Z`);
+}
+
+let lastMinute = Number.NaN;
+let lastText = '';
+
+/** Rows come in order of time, so the minute is mostly that of the previous row. */
+export function timeFromMicros(micros: number): string {
+  const minute = Math.floor(micros / 60_000_000);
+  if (minute !== lastMinute) {
+    lastText = new Date(minute * 60_000).toISOString().slice(0, 17);
+    lastMinute = minute;
+  }
+  const rest = micros - minute * 60_000_000;
+  const digits = String(rest).padStart(8, '0');
+  return `${lastText}${digits.slice(0, 2)}.${digits.slice(2)}Z`;
+}
+
+export function microsOf(time: string): number {
+  return msOf(time) * 1000 + Number(time.slice(23, 26));
 }
 
 /** An integer when the time has no fraction. */

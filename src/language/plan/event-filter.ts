@@ -1,7 +1,7 @@
 /** A query that only selects events, row by row: for tails, counts over time, field lists and deletion. */
 import type { Stage } from '../syntax/ast.ts';
 import type { StageContext } from '../command.ts';
-import { timeFromMicros } from '../expressions/micros.ts';
+import { timeFromMicros } from '../expressions/time.ts';
 import { EVENT_COLUMNS } from './event-columns.ts';
 import { parseQuery } from '../syntax/parse.ts';
 import { Problem } from '../syntax/problem.ts';

@@ -4,13 +4,19 @@
  */
 import type { FlagArguments, Stage, Terms } from '../syntax/ast.ts';
 import type { StageContext } from '../command.ts';
-import { type Condition, readCondition, splitCondition } from '../expressions/condition.ts';
+import {
+  COMPARISONS,
+  type Condition,
+  type Lookup,
+  readCondition,
+  splitCondition,
+} from '../expressions/condition.ts';
 import { FlagValues } from '../syntax/flag-values.ts';
 import { fold } from '../expressions/fold.ts';
 import { STRATEGY } from '../limits.ts';
 import { fillText, isLonePlaceholder } from '../syntax/placeholder.ts';
 import type { Schema } from '../run/schema.ts';
-import type { CompareOp, RowCondition } from '../sources/source.ts';
+import type { RowCondition } from '../sources/source.ts';
 import { timeBound, timeRangeOf, wordParts } from '../expressions/term-match.ts';
 import { timeOf } from '../expressions/time.ts';
 import { isArray, numberOf, type Value } from '../expressions/value.ts';
@@ -139,30 +145,22 @@ function isPlainText(value: Value): value is string {
   return typeof value === 'string' && timeOf(value) === null;
 }
 
-const COMPARISONS: Readonly<Record<string, CompareOp>> = {
-  exact: '=',
-  gt: '>',
-  gte: '>=',
-  lt: '<',
-  lte: '<=',
-};
-
-function ofIntegerLookup(column: string, lookup: string, operand: Value): Planned {
-  const op = COMPARISONS[lookup];
+function ofIntegerLookup(column: string, lookup: Lookup, operand: Value): Planned {
+  const op = lookup === 'exact' ? '=' : COMPARISONS[lookup];
   if (op === undefined || typeof operand !== 'number') return UNKNOWN;
   return exactly({ kind: 'integer', column, op, value: operand });
 }
 
 function ofMember(
   path: { readonly column: number; readonly rest: string } | null,
-  lookup: string,
+  lookup: Lookup,
   operand: Value,
   schema: Schema,
 ): Planned {
   if (path === null || !isMember(path.rest)) return UNKNOWN;
   const at = { column: schema.columns[path.column]!.name, member: path.rest };
   const op = COMPARISONS[lookup];
-  if (op !== undefined && op !== '=' && typeof operand === 'number')
+  if (op !== undefined && typeof operand === 'number')
     return atLeast({ kind: 'member-number', ...at, op, value: operand });
   const wanted = lookup === 'in' && isArray(operand) ? operand : [operand];
   if (lookup !== 'exact' && lookup !== 'in') return UNKNOWN;

@@ -111,17 +111,9 @@ class Run {
     stack: readonly Caller[],
   ): NestedQuery {
     const found = this.#environment.savedSearch(name);
-    if (found.kind === 'missing') {
-      const text = `SavedSearch '${name}' does not exist or is not shared with you`;
-      throw new Problem('saved_search_missing', text, { place });
-    }
-    if (found.kind === 'ambiguous-own') {
-      const text = `Multiple SavedSearch objects named '${name}' belong to you; rename one`;
-      throw new Problem('saved_search_ambiguous', text, { place });
-    }
-    if (found.kind === 'ambiguous-shared') {
-      const text = `Multiple shared or public SavedSearch objects named '${name}'`;
-      throw new Problem('saved_search_ambiguous', text, { place });
+    if (found.kind !== 'found') {
+      const [code, text] = savedSearchProblem[found.kind];
+      throw new Problem(code, text(name), { place });
     }
     requireNoCycle(name, found.key, stack);
     const { implicitTerms } = this.#environment;
@@ -130,6 +122,21 @@ class Run {
     return { kind: 'nested', name, place, query, context };
   }
 }
+
+const savedSearchProblem = {
+  missing: [
+    'saved_search_missing',
+    (name: string) => `SavedSearch '${name}' does not exist or is not shared with you`,
+  ],
+  'ambiguous-own': [
+    'saved_search_ambiguous',
+    (name: string) => `Multiple SavedSearch objects named '${name}' belong to you; rename one`,
+  ],
+  'ambiguous-shared': [
+    'saved_search_ambiguous',
+    (name: string) => `Multiple shared or public SavedSearch objects named '${name}'`,
+  ],
+} as const;
 
 /** Also suggests what a folder of this name holds, or the first sheet of a workbook. */
 function unknownDataset(name: string, names: Iterable<string>): ReturnType<typeof unknownName> {

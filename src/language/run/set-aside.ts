@@ -18,15 +18,8 @@ const PIECE_CHARACTERS = 256 * 1024;
 const ROOM_BYTES = 64 * 1024 ** 2;
 const LONG_BITS = 64;
 
-interface Seen {
-  integer: boolean;
-  /** An integer past 2^53 that fits in 64 bits. */
-  long: boolean;
-  fraction: boolean;
-  boolean: boolean;
-  /** A text, or what only a text can express. */
-  text: boolean;
-}
+/** `long` is an integer past 2^53 that fits in 64 bits; `text` also what only a text can express. */
+type Seen = Set<'integer' | 'long' | 'fraction' | 'boolean' | 'text'>;
 
 export class SetAsideRows {
   readonly #directory: string;
@@ -42,13 +35,7 @@ export class SetAsideRows {
   constructor(directory: string, width: number, maxBytes: number) {
     this.#directory = directory;
     this.#file = openNameless(directory);
-    this.#seen = Array.from({ length: width }, () => ({
-      integer: false,
-      long: false,
-      fraction: false,
-      boolean: false,
-      text: false,
-    }));
+    this.#seen = Array.from({ length: width }, () => new Set());
     this.#maxBytes = maxBytes;
   }
 
@@ -62,12 +49,14 @@ export class SetAsideRows {
 
   /** `string` when the values have no type in common. */
   typeOf(column: number): ColumnType {
-    const { integer, long, fraction, boolean, text } = this.#seen[column]!;
-    const isNumeric = integer || long || fraction;
+    const seen = this.#seen[column]!;
+    const isNumeric = seen.has('integer') || seen.has('long') || seen.has('fraction');
+    const isMixed = seen.has('boolean') && isNumeric;
     // No other type holds both: a fraction would cost long integers their last digits.
-    if (text || (boolean && isNumeric) || (long && fraction)) return 'string';
-    if (boolean) return 'boolean';
-    if (fraction) return 'number';
+    const isCut = seen.has('long') && seen.has('fraction');
+    if (seen.has('text') || isMixed || isCut) return 'string';
+    if (seen.has('boolean')) return 'boolean';
+    if (seen.has('fraction')) return 'number';
     return isNumeric ? 'integer' : 'string';
   }
 
@@ -132,22 +121,20 @@ function tooLarge(maxBytes: number): Problem {
 function cellOf(value: Value, seen: Seen): string {
   switch (typeof value) {
     case 'string':
-      seen.text = true;
+      seen.add('text');
       return JSON.stringify(value);
     case 'boolean':
-      seen.boolean = true;
+      seen.add('boolean');
       return String(value);
     case 'number':
-      if (Number.isSafeInteger(value)) seen.integer = true;
-      else seen.fraction = true;
+      seen.add(Number.isSafeInteger(value) ? 'integer' : 'fraction');
       return JSON.stringify(value);
     case 'bigint':
-      if (BigInt.asIntN(LONG_BITS, value) === value) seen.long = true;
-      else seen.text = true;
+      seen.add(BigInt.asIntN(LONG_BITS, value) === value ? 'long' : 'text');
       return `["${value}"]`;
     default:
       if (value === null) return 'null';
-      seen.text = true;
+      seen.add('text');
       return JSON.stringify(jsonOf(value));
   }
 }

@@ -3,7 +3,7 @@ import type { Database } from 'bun:sqlite';
 import { type Grants, grantsCoverEvents } from '../../accounts/rights/permissions.ts';
 import { EVENT_COLUMNS, type EventColumnName } from '../plan/event-columns.ts';
 import { fold } from '../expressions/fold.ts';
-import { microsOf } from '../expressions/micros.ts';
+import { microsOf } from '../expressions/time.ts';
 import type { RowCondition } from './source.ts';
 import { rareIds } from './rare-events.ts';
 import { type SqlColumn, type SqlCondition, SqlSource } from './sql-source.ts';

@@ -6,7 +6,7 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import { PackedIntegers } from '../expressions/exact-sum.ts';
 import { STRATEGY } from '../limits.ts';
-import { timeFromMicros } from '../expressions/micros.ts';
+import { timeFromMicros } from '../expressions/time.ts';
 import { Schema, type Column, type ColumnType, type Part } from '../run/schema.ts';
 import { valueOfJson, type Row, type Value } from '../expressions/value.ts';
 import type { ReadPlan, RowCondition, Source, SourceOrder, Wanted } from './source.ts';

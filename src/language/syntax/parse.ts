@@ -4,15 +4,14 @@
  * Parsing ends at the first stage that cannot be read. The stages before it are returned, because one of them may
  * have an earlier error of another kind.
  */
-import type { Query, Stage, Terms } from './ast.ts';
+import type { Query, Stage } from './ast.ts';
 import type { Command } from '../command.ts';
 import { commandNames, findCommand } from '../command-table.ts';
-import { foreignCommand, strayWordNotice } from './foreign-words.ts';
+import { foreignCommand } from './foreign-words.ts';
 import { flagStageEnd, parseFlagArguments } from './flag-arguments.ts';
 import { MAX_BRACKETS, MAX_QUERY_BYTES, MAX_STAGES } from '../limits.ts';
-import { unmarkPlaceholders } from './placeholder.ts';
 import { Problem, unknownName, type Place } from './problem.ts';
-import { MIXED_NOTICE, parseTerms } from './terms.ts';
+import { parseTerms } from './terms.ts';
 import { TerseReader, terseStageEnd } from './terse-reader.ts';
 
 interface ParseOptions {
@@ -113,9 +112,9 @@ class QueryParser {
 
   #implicit(word: Place, at: number, to: number): number {
     const end = terseStageEnd(this.#text, at, to, { hasNames: false, hasBrackets: false });
-    const { terms, isMixed } = parseTerms(this.#text, at, end);
-    if (isMixed) this.#note(MIXED_NOTICE);
-    this.#noteStrayWords(terms);
+    const reader = new TerseReader(this.#text, at, end);
+    const terms = parseTerms(reader, (notice) => this.#note(notice));
+    reader.requireEnd();
     if (terms.kind === 'word' && !terms.isQuoted) {
       const { suggestion } = unknownName(terms.word.text, commandNames);
       if (suggestion !== null) {
@@ -140,30 +139,13 @@ class QueryParser {
       hasBrackets: HAS_BRACKETS.includes(command.name),
     });
     const reader = new TerseReader(this.#text, from, end);
-    const args =
-      command.name === 'search'
-        ? this.#searchTerms(reader)
-        : command.parse!(reader, { parseNested: (start, stop) => this.#nested(start, stop) });
-    if (command.name !== 'search') reader.requireEnd();
+    const args = command.parse!(reader, {
+      parseNested: (start, stop) => this.#nested(start, stop),
+      notice: (notice) => this.#note(notice),
+    });
+    reader.requireEnd();
     this.#add(command.name, true, { form: 'terse', args }, word, end);
     return end;
-  }
-
-  #searchTerms(reader: TerseReader): unknown {
-    const { terms, isMixed } = parseTerms(this.#text, reader.at, reader.to);
-    if (isMixed) this.#note(MIXED_NOTICE);
-    this.#noteStrayWords(terms);
-    return terms;
-  }
-
-  /** Only plain words next to each other: these are hardly ever meant as text. */
-  #noteStrayWords(terms: Terms): void {
-    const items = terms.kind === 'all' ? terms.items : [terms];
-    items.forEach((item, index) => {
-      if (item.kind !== 'word' || item.isQuoted) return;
-      const notice = strayWordNotice(unmarkPlaceholders(item.word.text), index === 0);
-      if (notice !== null) this.#note(notice);
-    });
   }
 
   #nested(from: number, to: number): Query {

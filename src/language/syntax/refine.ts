@@ -1,5 +1,6 @@
 /** Queries changed as a reader of results does; the rest of the text stays as typed. */
 import { parseQuery } from './parse.ts';
+import { quoted } from './terse-reader.ts';
 
 interface QueryStart {
   /** `''` for a blank query or one that cannot be read. */
@@ -38,8 +39,8 @@ export function termsAdder(query: string): (terms: string) => string {
 /** Empty texts do not restrict. */
 export function withinTimes(query: string, earliest: string, latest: string): string {
   const terms = [
-    earliest === '' ? '' : `earliest=${quoted(earliest)}`,
-    latest === '' ? '' : `latest=${quoted(latest)}`,
+    earliest === '' ? '' : `earliest=${bareOrQuoted(earliest)}`,
+    latest === '' ? '' : `latest=${bareOrQuoted(latest)}`,
   ];
   const added = terms.filter((term) => term !== '').join(' ');
   return query.trim() === '' ? `* ${added}`.trim() : termsAdder(query)(added);
@@ -47,17 +48,11 @@ export function withinTimes(query: string, earliest: string, latest: string): st
 
 /** `host="web 1"`, or with `NOT` in front. */
 export function fieldTerm(name: string, value: unknown, isExcluded = false): string {
-  const field = /^[A-Za-z_@][\w@.:/$-]*$/.test(name) ? name : quoted(name);
+  const field = /^[A-Za-z_@][\w@.:/$-]*$/.test(name) ? name : bareOrQuoted(name);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return `${isExcluded ? 'NOT ' : ''}${field}=${quoted(text)}`;
+  return `${isExcluded ? 'NOT ' : ''}${field}=${bareOrQuoted(text)}`;
 }
 
-function quoted(text: string): string {
-  if (/^[\w@.:+-]+$/.test(text) && !/^(?:AND|OR|NOT|IN)$/.test(text)) return text;
-  const escaped = text
-    .replaceAll('\\', '\\\\')
-    .replaceAll('"', '\\"')
-    .replaceAll('\n', '\\n')
-    .replaceAll('\t', '\\t');
-  return `"${escaped}"`;
+function bareOrQuoted(text: string): string {
+  return /^[\w@.:+-]+$/.test(text) && !/^(?:AND|OR|NOT|IN)$/.test(text) ? text : quoted(text);
 }

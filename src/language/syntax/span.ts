@@ -1,8 +1,7 @@
 import type { Word } from './ast.ts';
-import { timeValue } from '../expressions/calendar-parts.ts';
 import { fillText, type Parameters } from './placeholder.ts';
 import { Problem } from './problem.ts';
-import { floorMs, msOf, spanOf, timeFromMs, type Span } from '../expressions/time.ts';
+import { floorMs, msOf, spanOf, timeFromMs, timeValue, type Span } from '../expressions/time.ts';
 import { doubleOf, finite, isNumber, type Value } from '../expressions/value.ts';
 
 /** Throws `bad_value`. */

@@ -1,27 +1,30 @@
 /** Binding, strongest first: NOT, AND, OR, space. Apostrophes and brackets are ordinary characters. */
 import type { Terms, TermValue, Word } from './ast.ts';
 import { MAX_EXPRESSION_DEPTH, MAX_TERMS } from '../limits.ts';
+import { strayWordNotice } from './foreign-words.ts';
 import { markPlaceholders, unmarkPlaceholders } from './placeholder.ts';
 import { Problem } from './problem.ts';
-import { quoted, TerseReader } from './terse-reader.ts';
+import { quoted, type TerseReader } from './terse-reader.ts';
 
 /** Sent when the precedence may surprise. */
-export const MIXED_NOTICE =
-  'AND and OR are mixed: AND binds tighter than OR, a space binds weakest';
+const MIXED_NOTICE = 'AND and OR are mixed: AND binds tighter than OR, a space binds weakest';
 
 const FIELD = /^[A-Za-z_@][A-Za-z0-9_@.\-:/$]*$/;
 const OPERATORS = ['==', '!=', '<=', '>=', '=', '<', '>'] as const;
 
 /** Throws `syntax`, `too_large`. */
-export function parseTerms(
-  text: string,
-  from: number,
-  to: number,
-): { readonly terms: Terms; readonly isMixed: boolean } {
-  const parser = new TermParser(new TerseReader(text, from, to));
+export function parseTerms(reader: TerseReader, notice: (text: string) => void): Terms {
+  const parser = new TermParser(reader);
   const terms = parser.group(0);
-  parser.requireEnd();
-  return { terms, isMixed: parser.isMixed };
+  if (parser.isMixed) notice(MIXED_NOTICE);
+  // Only plain words next to each other: these are hardly ever meant as text.
+  const items = terms.kind === 'all' ? terms.items : [terms];
+  items.forEach((item, index) => {
+    if (item.kind !== 'word' || item.isQuoted) return;
+    const text = strayWordNotice(unmarkPlaceholders(item.word.text), index === 0);
+    if (text !== null) notice(text);
+  });
+  return terms;
 }
 
 class TermParser {
@@ -31,10 +34,6 @@ class TermParser {
 
   constructor(reader: TerseReader) {
     this.#reader = reader;
-  }
-
-  requireEnd(): void {
-    this.#reader.requireEnd();
   }
 
   group(depth: number): Terms {
