@@ -95,10 +95,8 @@ export class Indexer {
     const { path, snapshot } = this.#options;
     const known = isDamageNoted(path) ? null : heldResources(path);
     const held = known ?? (await this.#askLive());
-    for (const { no, key, version, documents, leftOut } of held) {
-      const generation = generationOf(version);
-      this.#live.set(key, { no, generation, version, documents, leftOut, isBroken: false });
-    }
+    for (const { key, ...range } of held)
+      this.#live.set(key, { ...emptyRange(range.no, generationOf(range.version)), ...range });
     if (known === null || !areTitlesWritten(path, snapshot)) this.#tidyLater();
   }
 
@@ -359,14 +357,7 @@ export class Indexer {
         await client('abandon', { nos: [no] });
         throw new AppError('not-found', 'Not Found');
       }
-      this.#live.set(key, {
-        no,
-        generation: null,
-        version,
-        documents,
-        leftOut: 0,
-        isBroken: false,
-      });
+      this.#live.set(key, { ...emptyRange(no, null), version, documents });
       return { documents };
     } finally {
       if (file !== null) rmSync(file, { force: true });
@@ -387,7 +378,7 @@ export class Indexer {
     if (isCurrent && !isForced) return 'skipped';
     const no = await this.#options.client('begin', { key, copy: table.path });
     const { generation } = table.head;
-    const range = { no, generation, version: '', documents: 0, leftOut: 0, isBroken: false };
+    const range = emptyRange(no, generation);
     this.#building.set(key, range);
     try {
       await this.#takeRows(resource, table, range, maxRows);
@@ -468,6 +459,10 @@ export class Indexer {
     this.#isUntidy = false;
     await client('tidy', { snapshot });
   }
+}
+
+function emptyRange(no: number, generation: string | null): Range {
+  return { no, generation, version: '', documents: 0, leftOut: 0, isBroken: false };
 }
 
 /** Every change of rows, also by the service itself, makes another version; so does another limit. */

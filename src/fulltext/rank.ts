@@ -100,18 +100,10 @@ export function find(db: Database, request: FindRequest, catalogue: () => Catalo
 
 type Range = readonly [number, number];
 
-type StoredEntry = readonly [
-  title: string | null,
-  anchor: string | null,
-  size: number,
-  body: string,
-];
-
 interface Entry {
   readonly title: string;
   readonly anchor: string | null;
   readonly body: string;
-  readonly size: number;
 }
 
 class Matches {
@@ -127,7 +119,7 @@ class Matches {
 
   constructor(db: Database, { words, resources }: FindRequest) {
     this.#db = db;
-    this.#entries = db.query('SELECT title, anchor, size, body FROM entries WHERE id = ?');
+    this.#entries = db.query('SELECT title, anchor, body FROM entries WHERE id = ?');
     this.#words = words;
     this.#order = new Map(resources.map((no, index) => [no, index]));
     this.#ranges = rangesOf(resources);
@@ -201,7 +193,7 @@ class Matches {
   describe({ id, score }: Match): FoundEntry {
     const no = resourceNoOf(id);
     const isRow = this.#columnsOf(no) !== null && rowOf(id) > 0;
-    const entry = this.#entry(id) ?? { title: '', anchor: null, body: '', size: 0 };
+    const entry = this.#entry(id) ?? { title: '', anchor: null, body: '' };
     return {
       no,
       rowId: isRow ? rowOf(id) : null,
@@ -219,7 +211,7 @@ class Matches {
     for (const [first, last] of ranges) {
       for (let from = first; from <= last;) {
         const ids = this.#ids(text, query, from, last, batch);
-        const groups = groupedByResource(ids);
+        const groups = [...Map.groupBy(ids, resourceNoOf)];
         const isAll = ids.length < batch;
         // The last resource of a full batch may have more: it is read again from its start, unless it fills the
         // batch.
@@ -282,14 +274,8 @@ class Matches {
     for (const { id, title, text } of rows) {
       const names = title === null ? this.#columnsOf(resourceNoOf(id))?.join(' ') : title;
       if (!hasWords(`${names ?? ''} ${text}`, words)) continue;
-      if (!isTitled || this.#isInTitle(title ?? firstCell(text))) yield id;
+      if (!isTitled || isAnyIn(foldText(title ?? firstCell(text)), words)) yield id;
     }
-  }
-
-  #isInTitle(title: string): boolean {
-    const folded = foldText(title);
-    const last = this.#words.length - 1;
-    return this.#words.some((word, index) => frequencyOf(folded, word, index === last) > 0);
   }
 
   #scored(ids: readonly number[]): Match[] {
@@ -302,18 +288,14 @@ class Matches {
           'SELECT id, title, size, body FROM entries WHERE id IN (SELECT value FROM json_each(?))',
         )
         .values(list) as [number, string | null, number, string][];
-      for (const [id, title, size, body] of rows) {
-        matches.push({ id, score: this.#scoreOf(title, size, body) });
+      for (const [id, given, size, text] of rows) {
+        // Column names are left out: they are the same for all rows.
+        const body = foldText(text);
+        const title = given === null ? firstCell(body) : foldText(given);
+        matches.push({ id, score: scoreOf({ title, body, size }, this.#words) });
       }
     }
     return matches;
-  }
-
-  /** Column names are left out: they are the same for all rows. */
-  #scoreOf(title: string | null, size: number, body: string): number {
-    const folded = foldText(body);
-    const foldedTitle = title === null ? firstCell(folded) : foldText(title);
-    return scoreOf({ title: foldedTitle, body: folded, size }, this.#words);
   }
 
   #sorted(matches: Match[]): Match[] {
@@ -327,16 +309,12 @@ class Matches {
   }
 
   #entry(id: number): Entry | null {
-    const stored = this.#stored(id);
+    const stored = this.#entries.values(id)[0];
     if (stored === undefined) return null;
-    const [title, anchor, size, body] = stored;
+    const [title, anchor, body] = stored as [string | null, string | null, string];
     const columns = this.#columnsOf(resourceNoOf(id));
-    if (title !== null || columns === null) return { title: title ?? '', anchor, size, body };
-    return { ...unpackRow(body, columns), anchor, size };
-  }
-
-  #stored(id: number): StoredEntry | undefined {
-    return this.#entries.values(id)[0] as StoredEntry | undefined;
+    if (title !== null || columns === null) return { title: title ?? '', anchor, body };
+    return { ...unpackRow(body, columns), anchor };
   }
 
   #snippet(id: number, body: string): SnippetPart[] {
@@ -362,6 +340,10 @@ class Matches {
     }
     return columns;
   }
+}
+
+function isAnyIn(folded: string, words: readonly string[]): boolean {
+  return words.some((word, at) => frequencyOf(folded, word, at === words.length - 1) > 0);
 }
 
 interface IndexQuery {
@@ -415,18 +397,7 @@ function isFrequent(db: Database, beginning: string): boolean {
   return Number(places) > MAX_MERGED;
 }
 
-function groupedByResource(ids: readonly number[]): [number, number[]][] {
-  const groups: [number, number[]][] = [];
-  for (const id of ids) {
-    const no = resourceNoOf(id);
-    const last = groups.at(-1);
-    if (last?.[0] === no) last[1].push(id);
-    else groups.push([no, [id]]);
-  }
-  return groups;
-}
-
-function rangesOf(resources: readonly number[]): [number, number][] {
+function rangesOf(resources: readonly number[]): Range[] {
   const ranges: [number, number][] = [];
   for (const no of resources.toSorted((a, b) => a - b)) {
     const last = ranges.at(-1);
@@ -437,18 +408,13 @@ function rangesOf(resources: readonly number[]): [number, number][] {
   return ranges;
 }
 
-function rangesWithout(ranges: readonly Range[], nos: readonly number[]): Range[] {
-  let left: Range[] = [...ranges];
-  for (const no of nos) {
+function rangesWithout(ranges: readonly Range[], nos: readonly number[]): readonly Range[] {
+  return nos.reduce<readonly Range[]>((left, no) => {
     const [first, last] = rangeOf(no);
-    left = left.flatMap(([from, to]): Range[] => {
-      if (last < from || first > to) return [[from, to]];
-      const parts: Range[] = [
-        [from, first - 1],
-        [last + 1, to],
-      ];
-      return parts.filter(([start, end]) => start <= end);
+    return left.flatMap(([from, to]) => {
+      const before: Range = [from, Math.min(to, first - 1)];
+      const after: Range = [Math.max(from, last + 1), to];
+      return [before, after].filter(([start, end]) => start <= end);
     });
-  }
-  return left;
+  }, ranges);
 }

@@ -237,15 +237,7 @@ const count: AggregateDefinition['make'] = ({ get }) =>
   });
 
 export function countTrue(condition: Evaluate): AccumulatorFactory {
-  return weighing(() => {
-    let rows = 0;
-    return {
-      add: (row, times) => {
-        if (condition(row) === true) rows += times;
-      },
-      result: () => rows,
-    };
-  });
+  return count({ get: (row) => condition(row) === true || null, time: null });
 }
 
 export const countRows = count({ get: null, time: null });
