@@ -1,6 +1,7 @@
 /**
  * The rows of a query as a response, for every route that runs one.
  */
+import { streamOfChunks } from '../base/work/chunk-stream.ts';
 import { formatDetails } from '../tables/read/format.ts';
 import type { SearchResult } from '../operations/searches.ts';
 import { isStillAdmitted } from '../http/hooks/admission.ts';
@@ -40,29 +41,12 @@ function leaving(
   leave: () => Promise<void>,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (!done) return controller.enqueue(value as Uint8Array);
-          await leave();
-          controller.close();
-        } catch (error) {
-          await leave();
-          throw error;
-        }
-      },
-      async cancel(reason) {
-        try {
-          // Throws where the rows had broken off before their reader left.
-          await reader.cancel(reason);
-        } finally {
-          await leave();
-        }
-      },
-    },
-    // Nothing is taken before the client wants it.
-    { highWaterMark: 0 },
-  );
+  return streamOfChunks({ next: () => reader.read() }, async (left) => {
+    try {
+      // Throws where the rows had broken off before their reader left.
+      if (left) await reader.cancel(left.reason);
+    } finally {
+      await leave();
+    }
+  });
 }

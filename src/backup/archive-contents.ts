@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Pack } from 'tar-stream';
 import { AppError } from '../base/errors.ts';
-import { isAbsence } from '../base/files/file-stamp.ts';
+import { unlessGone } from '../base/files/file-stamp.ts';
 import type { DocumentRoot } from '../docroot/document-root.ts';
 import { CHECKSUMS, MANIFEST, type Manifest } from './archive-format.ts';
 import {
@@ -79,7 +79,7 @@ export class ArchiveContents {
       this.#added.set(name, null);
       return;
     }
-    await using handle = await openIfThere(file.path);
+    await using handle = await unlessGone(open(file.path, 'r'));
     if (handle === null) return;
     // The same handle each time: it still reads a replaced or deleted file completely.
     for (let read = 1; read <= MAX_READS; read++) if (await this.#addOpen(file, handle)) return;
@@ -113,7 +113,7 @@ export class ArchiveContents {
     const { root, stateDir } = this.#options;
     const file: ArchiveFile = { part: 'docroot', rel, path: root.absolute(rel), link: null };
     for (let read = 1; read <= MAX_READS; read++) {
-      await using handle = await openIfThere(file.path);
+      await using handle = await unlessGone(open(file.path, 'r'));
       if (handle === null) return;
       const copies = await snapshotTables(stateDir, this.#folder, names, handle);
       if (copies !== null && (await this.#isAdded(file, handle))) {
@@ -140,15 +140,6 @@ function nameOf({ part, rel }: ArchiveFile): string {
 
 function isSameVersion(a: FileVersion, b: FileVersion): boolean {
   return a.ino === b.ino && a.size === b.size && a.mtimeMs === b.mtimeMs;
-}
-
-async function openIfThere(path: string): Promise<FileHandle | null> {
-  try {
-    return await open(path, 'r');
-  } catch (error) {
-    if (isAbsence(error)) return null;
-    throw error;
-  }
 }
 
 async function addText(

@@ -6,7 +6,7 @@ import { Database } from 'bun:sqlite';
 import { type FileHandle, lstat, mkdir, readdir, readlink, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAbsence } from '../base/files/file-stamp.ts';
+import { unlessGone } from '../base/files/file-stamp.ts';
 import { isTemporaryName } from '../base/files/temporary-files.ts';
 import { bindToContent, fileOfOwnIds } from '../tables/copy/moved-copy.ts';
 import { isCompanion } from '../docroot/companions.ts';
@@ -133,15 +133,5 @@ async function* walk(
       const link = await unlessGone(readlink(path));
       if (link !== null) yield { rel, path, link };
     }
-  }
-}
-
-/** Null for what was deleted since it was listed. */
-async function unlessGone<T>(look: Promise<T>): Promise<T | null> {
-  try {
-    return await look;
-  } catch (error) {
-    if (isAbsence(error)) return null;
-    throw error;
   }
 }

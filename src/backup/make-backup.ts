@@ -11,7 +11,7 @@ import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { timestamp } from '../base/clock.ts';
 import { AppError, errnoOf } from '../base/errors.ts';
-import { isAbsence } from '../base/files/file-stamp.ts';
+import { unlessGone } from '../base/files/file-stamp.ts';
 import { shortId } from '../base/ids.ts';
 import { syncPath } from '../base/files/sync-path.ts';
 import { createTemporary } from '../base/files/temporary-files.ts';
@@ -119,10 +119,7 @@ function manifestOf({ schema, withDocroot, now }: BackupOrder): Manifest {
 
 async function publish(temporary: string, target: string): Promise<void> {
   await syncPath(temporary);
-  const stat = await lstat(target).catch((error: unknown) => {
-    if (isAbsence(error)) return null;
-    throw error;
-  });
+  const stat = await unlessGone(lstat(target));
   if (stat !== null && !stat.isFile())
     throw new AppError(
       'conflict',

@@ -6,6 +6,7 @@
  * pace.
  */
 import { AppError } from '../base/errors.ts';
+import { streamOfChunks } from '../base/work/chunk-stream.ts';
 import type { ChildProcess } from '../processes/child-process.ts';
 import { HANDLER_HEADER, THROWN_HEADER, type Thrown } from './host-protocol.ts';
 
@@ -121,25 +122,17 @@ function outgoingBody(
   cut: (reason: unknown) => void,
 ): Uint8Array | ReadableStream<Uint8Array> | null {
   if (body === null || body instanceof Uint8Array) return body;
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await body.next();
-          limit.restart();
-          if (done) controller.close();
-          else controller.enqueue(value);
-        } catch (error) {
-          cut(error);
-          controller.error(error);
-        }
-      },
-      async cancel() {
-        await body.return(undefined);
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  const next = async () => {
+    try {
+      const piece = await body.next();
+      limit.restart();
+      return piece;
+    } catch (error) {
+      cut(error);
+      throw error;
+    }
+  };
+  return streamOfChunks({ next }, (left) => left && body.return(undefined));
 }
 
 async function answerOf(
@@ -164,26 +157,10 @@ async function answerOf(
 
 function passedOn(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (!done) return controller.enqueue(value);
-          end();
-          controller.close();
-        } catch (error) {
-          end();
-          throw error;
-        }
-      },
-      async cancel(reason: unknown) {
-        end();
-        await reader.cancel(reason);
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  return streamOfChunks({ next: () => reader.read() }, (left) => {
+    end();
+    return left && reader.cancel(left.reason);
+  });
 }
 
 function once(work: () => void): () => void {

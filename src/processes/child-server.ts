@@ -6,6 +6,7 @@
  * Object.prototype against pollution.
  */
 import { rmSync, writeFileSync } from 'node:fs';
+import { streamOfChunks } from '../base/work/chunk-stream.ts';
 import { failureResponse } from './child-error.ts';
 import { freezeObjectPrototype } from './frozen-prototype.ts';
 import { parentGone } from './parent-death.ts';
@@ -45,41 +46,49 @@ export async function serveChild(options: ChildServerOptions): Promise<void> {
   const onBreakage = (error: unknown): void => {
     breakage = { error };
   };
+  const served = serveOnSocket(options.socketPath, async (request) => {
+    const name = jobName(new URL(request.url).pathname);
+    if (name === PING) return new Response(running === 0 ? PING_IDLE : PING_BUSY);
+    if (name === BREAKAGE) {
+      const last = breakage;
+      breakage = null;
+      return last === null ? new Response(null, { status: 404 }) : failureResponse(last.error);
+    }
+    running += 1;
+    try {
+      const job = jobs.get(name);
+      if (job === undefined) throw new Error(`This child has no job named ${name}`);
+      return await settled(await job(await bodyOf(request), request.signal), onBreakage);
+    } catch (error) {
+      return failureResponse(error);
+    } finally {
+      running -= 1;
+    }
+  });
+  freezeObjectPrototype();
+  await served;
+}
+
+/** Until the parent has ended. */
+export async function serveOnSocket(
+  path: string,
+  fetch: (request: Request) => Response | Promise<Response>,
+): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
   const gone = parentGone();
   volunteerForOutOfMemory();
-  freezeObjectPrototype();
-
   const umask = process.umask(0o177);
   Bun.serve({
-    unix: options.socketPath,
+    unix: path,
     development: false,
     // Every sender has limits of its own; the runtime's default is 128 MiB.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     ...MAY_BE_SILENT,
-    async fetch(request) {
-      const name = jobName(new URL(request.url).pathname);
-      if (name === PING) return new Response(running === 0 ? PING_IDLE : PING_BUSY);
-      if (name === BREAKAGE) {
-        const last = breakage;
-        breakage = null;
-        return last === null ? new Response(null, { status: 404 }) : failureResponse(last.error);
-      }
-      running += 1;
-      try {
-        const job = jobs.get(name);
-        if (job === undefined) throw new Error(`This child has no job named ${name}`);
-        return await settled(await job(await bodyOf(request), request.signal), onBreakage);
-      } catch (error) {
-        return failureResponse(error);
-      } finally {
-        running -= 1;
-      }
-    },
+    fetch,
   });
   process.umask(umask);
   await gone;
-  rmSync(options.socketPath, { force: true });
+  rmSync(path, { force: true });
 }
 
 /** Media type of a body that is not JSON. */
@@ -111,23 +120,16 @@ async function settled(
     head.push(value);
     bytes += value.byteLength;
   }
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const early = head.shift();
-          const { done, value } = early ? { done: false, value: early } : await reader.read();
-          if (done) controller.close();
-          else controller.enqueue(value);
-        } catch (error) {
-          onBreakage(error);
-          throw error;
-        }
-      },
-      cancel: (reason: unknown) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
+  const next = async () => {
+    try {
+      const early = head.shift();
+      return early ? { value: early } : await reader.read();
+    } catch (error) {
+      onBreakage(error);
+      throw error;
+    }
+  };
+  const body = streamOfChunks({ next }, (left) => left && reader.cancel(left.reason));
   return new Response(body, response);
 }
 

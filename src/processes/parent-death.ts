@@ -5,11 +5,10 @@
  * PR_SET_PDEATHSIG); everywhere the end of standard input, a pipe only the parent holds open, ends a child that
  * returns to its event loop.
  */
-import { dlopen } from 'bun:ffi';
+import { openLibc } from '../base/files/libc.ts';
 
 const PR_SET_PDEATHSIG = 1;
 const SIGKILL = 9;
-const LIBC_NAMES = ['libc.so.6', 'libc.musl-x86_64.so.1', 'libc.musl-aarch64.so.1'];
 
 /** Resolves when the parent has ended. */
 export async function parentGone(): Promise<void> {
@@ -21,16 +20,10 @@ export async function parentGone(): Promise<void> {
   }
 }
 
+/** Another C library relies on standard input. */
 function askKernel(): void {
-  for (const name of LIBC_NAMES) {
-    try {
-      const libc = dlopen(name, {
-        prctl: { args: ['i32', 'u64', 'u64', 'u64', 'u64'], returns: 'i32' },
-      });
-      libc.symbols.prctl(PR_SET_PDEATHSIG, BigInt(SIGKILL), 0n, 0n, 0n);
-      return;
-    } catch {
-      // Another C library: tries the next name, and at last relies on standard input.
-    }
-  }
+  const libc = openLibc({
+    prctl: { args: ['i32', 'u64', 'u64', 'u64', 'u64'], returns: 'i32' },
+  });
+  libc?.symbols.prctl(PR_SET_PDEATHSIG, BigInt(SIGKILL), 0n, 0n, 0n);
 }

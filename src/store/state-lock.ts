@@ -2,19 +2,12 @@
  * One `serve` per directory. The kernel drops the lock with the process, so there is no stale lock to clean up; the
  * pid in the file is only for the message.
  */
-import { dlopen } from 'bun:ffi';
 import { Database as Sqlite } from 'bun:sqlite';
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../base/errors.ts';
+import { openLibc } from '../base/files/libc.ts';
 
-/** glibc, musl (x86-64 and arm64), macOS. */
-const LIBC_NAMES = [
-  'libc.so.6',
-  'libc.musl-x86_64.so.1',
-  'libc.musl-aarch64.so.1',
-  'libSystem.B.dylib',
-];
 export const LOCK_FILE = 'lock';
 const LOCK_EXCLUSIVE = 2;
 const LOCK_NO_WAIT = 4;
@@ -60,13 +53,10 @@ export function lockStateDirectory(dir: string, tryLock: TryLock = tryKernelLock
 type TryLock = (file: number, path: string) => (() => void) | null;
 
 function tryKernelLock(file: number, path: string): (() => void) | null {
-  const flock = findFlock();
-  return flock === null ? trySqliteLock(file, path) : tryFlock(flock, file);
-}
-
-function tryFlock(flock: Flock, file: number): (() => void) | null {
+  const libc = openLibc({ flock: { args: ['i32', 'i32'], returns: 'i32' } });
+  if (libc === null) return trySqliteLock(file, path);
   // Closing the file releases the lock.
-  return flock(file, LOCK_EXCLUSIVE | LOCK_NO_WAIT) === 0 ? () => {} : null;
+  return libc.symbols.flock(file, LOCK_EXCLUSIVE | LOCK_NO_WAIT) === 0 ? () => {} : null;
 }
 
 /**
@@ -83,20 +73,6 @@ export function trySqliteLock(_file: number, path: string): (() => void) | null 
     database.close();
     return null;
   }
-}
-
-type Flock = (file: number, operation: number) => number;
-
-function findFlock(): Flock | null {
-  for (const name of LIBC_NAMES) {
-    try {
-      const library = dlopen(name, { flock: { args: ['i32', 'i32'], returns: 'i32' } });
-      return library.symbols.flock;
-    } catch {
-      // Not the C library of this platform: the next name.
-    }
-  }
-  return null;
 }
 
 function holderOf(path: string): string {

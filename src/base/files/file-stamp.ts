@@ -95,6 +95,16 @@ export function isAbsence(error: unknown): boolean {
   return errno === 'ENOENT' || errno === 'ENOTDIR' || errno === 'ELOOP' || errno === 'ENAMETOOLONG';
 }
 
+/** Null for what is not there, or not any more. */
+export async function unlessGone<T>(look: Promise<T>): Promise<T | null> {
+  try {
+    return await look;
+  } catch (error) {
+    if (isAbsence(error)) return null;
+    throw error;
+  }
+}
+
 /**
  * Whether a stamp taken at `takenAtMs` (wall clock, epoch milliseconds) may hide a later change. Times further in the
  * future than the window do not count: a change now would move them back.

@@ -5,7 +5,7 @@
  * Bound on first use. Where the C library or file system lacks a call, the result says so and callers fall back. Calls
  * are synchronous: a rename within a folder takes about 10 µs.
  */
-import { dlopen, ptr, read, type Library } from 'bun:ffi';
+import { dlopen, type FFIFunction, type Library, ptr, read } from 'bun:ffi';
 import { constants } from 'node:os';
 
 const SYMBOLS = {
@@ -40,17 +40,24 @@ let bound: Library<typeof SYMBOLS> | null | undefined;
 function libc(): Library<typeof SYMBOLS> | null {
   if (bound !== undefined) return bound;
   bound = null;
-  if (process.platform !== 'linux') return bound;
+  // One without renameat2 (musl before 1.2.6) is as none: callers fall back.
+  if (process.platform === 'linux') bound = openLibc(SYMBOLS);
+  return bound;
+}
+
+/** Null where there is no C library with these symbols: glibc, musl or that of macOS. */
+export function openLibc<const Symbols extends Record<string, FFIFunction>>(
+  symbols: Symbols,
+): Library<Symbols> | null {
   const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
-  for (const name of ['libc.so.6', `libc.musl-${machine}.so.1`]) {
+  for (const name of ['libc.so.6', `libc.musl-${machine}.so.1`, 'libSystem.B.dylib']) {
     try {
-      bound = dlopen(name, SYMBOLS);
-      break;
+      return dlopen(name, symbols);
     } catch {
-      // Another C library, or one without renameat2 (musl before 1.2.6): callers fall back.
+      // Another C library: the next name.
     }
   }
-  return bound;
+  return null;
 }
 
 /** False when this system cannot; other failures throw with their errno. */

@@ -1,21 +1,40 @@
-/** A response body made of chunks on demand. */
+/** A response body made of chunks on demand: nothing is taken before its reader wants it. */
 
-/** `close` is called once, however the stream ends. */
+type Chunk = { readonly done?: false; readonly value: Uint8Array } | { readonly done: true };
+
+interface Chunks {
+  next(): Chunk | Promise<Chunk>;
+}
+
+/**
+ * `close` is called once, however the stream ends: with the reader's reason when it left before the end. The stream
+ * fails with what `next` throws.
+ */
 export function streamOfChunks(
-  chunks: Iterator<Uint8Array>,
-  close: () => void,
+  chunks: Chunks,
+  close: (left?: { readonly reason: unknown }) => unknown = () => {},
 ): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>({
-    pull(controller) {
-      try {
-        const { done, value } = chunks.next();
-        if (!done) return controller.enqueue(value);
+  let isClosed = false;
+  const end = async (left?: { readonly reason: unknown }): Promise<void> => {
+    if (isClosed) return;
+    isClosed = true;
+    await close(left);
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const next = await chunks.next();
+          if (next.done !== true) return controller.enqueue(next.value);
+        } catch (error) {
+          await end();
+          throw error;
+        }
+        await end();
         controller.close();
-      } catch (error) {
-        controller.error(error);
-      }
-      close();
+      },
+      cancel: (reason: unknown) => end({ reason }),
     },
-    cancel: close,
-  });
+    { highWaterMark: 0 },
+  );
 }

@@ -4,6 +4,7 @@
  * When it dies during a batch, its successor reports what was committed and writes the rest; when that one dies too,
  * waiting requests get a 503, and only an `Idempotency-Key` makes repeating safe.
  */
+import { streamOfChunks } from '../../base/work/chunk-stream.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
@@ -93,7 +94,7 @@ export class WriterProcess {
     const pieces = framePieces(batch);
     const bytes = lengthOf(pieces);
     // A copy of a large one would hold everybody up.
-    const body = bytes > MIB ? streamOf(pieces) : Buffer.concat(pieces);
+    const body = bytes > MIB ? streamOfChunks(pieces.values()) : Buffer.concat(pieces);
     this.#bytesAsked += bytes;
     try {
       // The previous batch may still be running: its bytes count as well.
@@ -177,20 +178,6 @@ export class WriterProcess {
     child.kill('it did not answer');
     this.#options.supply.recordCrash();
   }
-}
-
-function streamOf(pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> {
-  const left = pieces.values();
-  return new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        const { value, done } = left.next();
-        if (done === true) controller.close();
-        else controller.enqueue(value);
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }
 
 function jsonBody(value: unknown): RequestInit {

@@ -5,40 +5,23 @@
  * endless loops.
  */
 import http from 'node:http';
-import { rmSync, writeFileSync } from 'node:fs';
 import { toOpenAPISchema } from '@elysiajs/openapi';
-import { parentGone } from '../../processes/parent-death.ts';
+import { serveOnSocket } from '../../processes/child-server.ts';
 import { type FileCommand, HANDLER_HEADER, type HostState } from '../host-protocol.ts';
 import { type LoadedScript, loadScript } from './script-loader.ts';
 import { provideModules } from './script-modules.ts';
-import { MAY_BE_SILENT } from '../../processes/silent-socket.ts';
 
 /** As much as the server in front accepts. */
 const MAX_HEAD_BYTES = 512 * 1024;
 
 export async function serveScripts(socketPath: string, docroot: string): Promise<void> {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => console.error(`${event}:`, error));
   }
-  const gone = parentGone();
-  volunteerForOutOfMemory();
   provideModules();
   (http as { maxHeaderSize: number }).maxHeaderSize = MAX_HEAD_BYTES;
   const host = new ScriptHost(docroot);
-  const umask = process.umask(0o177);
-  Bun.serve({
-    unix: socketPath,
-    development: false,
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    ...MAY_BE_SILENT,
-    fetch(request) {
-      return host.answer(request);
-    },
-  });
-  process.umask(umask);
-  await gone;
-  rmSync(socketPath, { force: true });
+  await serveOnSocket(socketPath, (request) => host.answer(request));
 }
 
 class ScriptHost {
@@ -102,13 +85,5 @@ class ScriptHost {
   #state(): HostState {
     const [oldest] = this.#abandoned.values();
     return { abandonedMs: oldest === undefined ? 0 : performance.now() - oldest };
-  }
-}
-
-function volunteerForOutOfMemory(): void {
-  try {
-    writeFileSync('/proc/self/oom_score_adj', '500');
-  } catch {
-    // Not Linux, or not permitted: the system chooses whom to kill.
   }
 }

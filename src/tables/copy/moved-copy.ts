@@ -7,7 +7,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { sourceOf } from '../../base/files/file-source.ts';
 import {
   hashFile,
-  isAbsence,
+  unlessGone,
   sameContent,
   stampOf,
   statFile,
@@ -44,10 +44,7 @@ export async function bindToFile(
   const file = pathOf(meta.head.rel);
   const stamp = statFile(file);
   if (stamp === null) return false;
-  const hash = await digestOf(file).catch((error: unknown) => {
-    if (isAbsence(error)) return null;
-    throw error;
-  });
+  const hash = await unlessGone(digestOf(file));
   if (hash !== meta.state.hash) return false;
   const state = { ...meta.state, stamp, stampTakenAt: now };
   return withCopy(path, (db) => (writeMeta(db, 'state', state), true)) === true;
