@@ -55,25 +55,29 @@ const MAX_REFRESHES = 5;
 /** After this long without a change, even coarse file systems show a later write in the stamp. */
 const SETTLE_MS = 2_100;
 
-interface CopyEntry {
+class CopyEntry {
   readonly file: StampedPath;
-  table: Table | null;
+  table: Table | null = null;
   /** What was known when it was closed for room. */
-  closed: Pick<TableState, 'stamp' | 'rowCount'> | null;
+  closed: Pick<TableState, 'stamp' | 'rowCount'> | null = null;
   /** Confirmed by content after its stamp could no longer hide a later write. */
-  isConfirmed: boolean;
-  failure: ReadFailure | null;
+  isConfirmed = false;
+  failure: ReadFailure | null = null;
   /** Resolves with a copy of the present file; null when there was one already. */
-  refreshing: Promise<Table | null> | null;
+  refreshing: Promise<Table | null> | null = null;
   /** The turn of `refreshing`. */
-  turn: Turn;
+  turn = new Turn();
   /** Path of the copy that is being built. */
-  building: string | null;
+  building: string | null = null;
   /** A copy set aside is being reopened for all who want it. */
-  reopening: Promise<Table | null> | null;
-  settle: ReturnType<typeof setTimeout> | null;
+  reopening: Promise<Table | null> | null = null;
+  settle: Timer | undefined;
   /** Forgotten because its file is away, while the copy may be reopening. */
-  isSetAside: boolean;
+  isSetAside = false;
+
+  constructor({ path, rel }: TableTarget) {
+    this.file = new StampedPath(path, rel);
+  }
 }
 
 export class Tables {
@@ -100,14 +104,12 @@ export class Tables {
       return await this.#upToDate(target, turn);
     } finally {
       // Lets the caller begin to use it first.
-      setImmediate(() => this.#answered(id));
+      setImmediate(() => {
+        const left = this.#asked.get(id)! - 1;
+        if (left > 0) this.#asked.set(id, left);
+        else this.#asked.delete(id);
+      });
     }
-  }
-
-  #answered(id: string): void {
-    const left = this.#asked.get(id)! - 1;
-    if (left > 0) this.#asked.set(id, left);
-    else this.#asked.delete(id);
   }
 
   async #upToDate(target: TableTarget, turn?: Turn): Promise<Table> {
@@ -282,7 +284,7 @@ export class Tables {
   drop(target: Pick<TableTarget, 'rel' | 'sheet'>): void {
     const id = tableId(target);
     const entry = this.#entries.get(id);
-    if (entry?.settle) clearTimeout(entry.settle);
+    clearTimeout(entry?.settle);
     entry?.table?.close();
     this.#entries.delete(id);
     if (entry?.table) this.#folder.remove(entry.table.path);
@@ -294,7 +296,7 @@ export class Tables {
     const id = tableId(target);
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
-    if (entry.settle) clearTimeout(entry.settle);
+    clearTimeout(entry.settle);
     entry.isSetAside = true;
     if (entry.table) this.#folder.setAside(id, entry.table);
     this.#entries.delete(id);
@@ -313,7 +315,7 @@ export class Tables {
     this.#isClosed = true;
     const tables: Table[] = [];
     for (const { settle, table } of this.#entries.values()) {
-      if (settle) clearTimeout(settle);
+      clearTimeout(settle);
       table?.close();
       if (table) tables.push(table);
     }
@@ -324,22 +326,7 @@ export class Tables {
   #entry(target: TableTarget): CopyEntry {
     const id = tableId(target);
     let entry = this.#entries.get(id);
-    if (!entry) {
-      entry = {
-        file: new StampedPath(target.path, target.rel),
-        table: null,
-        closed: null,
-        isConfirmed: false,
-        failure: null,
-        refreshing: null,
-        turn: new Turn(),
-        building: null,
-        reopening: null,
-        settle: null,
-        isSetAside: false,
-      };
-      this.#entries.set(id, entry);
-    }
+    if (!entry) this.#entries.set(id, (entry = new CopyEntry(target)));
     return entry;
   }
 
@@ -376,7 +363,7 @@ export class Tables {
     for (const [id, entry] of this.#entries) {
       if (open <= MAX_OPEN_TABLES) return;
       if (!entry.table || entry === asked || this.#isInUse(id, entry)) continue;
-      if (entry.settle) clearTimeout(entry.settle);
+      clearTimeout(entry.settle);
       const { table } = entry;
       this.#folder.setAside(id, table);
       entry.closed = table.state;
@@ -397,10 +384,8 @@ export class Tables {
     const table = entry.table!;
     const { stamp, stampTakenAt, hash: known } = table.state;
     const isTickOver = this.#options.now() - stampTakenAt >= CLOCK_TICK_MS;
-    const hash = await this.#hash(target);
-    const isStill =
-      sameStamp(statFile(target.path, target.rel), stamp) && table.state.stamp === stamp;
-    if (!isStill || entry.table !== table) return false;
+    const hash = await this.#hashOf(target, stamp);
+    if (hash === null || table.state.stamp !== stamp || entry.table !== table) return false;
     if (known !== null && hash !== known) {
       table.outdated = 'content';
       return false;
@@ -507,9 +492,7 @@ export class Tables {
     if (sameStamp(old.state.stamp, stamp)) return true;
     if (old.state.hash === null || old.state.stamp.size !== stamp.size) return false;
     const takenAt = this.#options.now();
-    if ((await this.#hash(target)) !== old.state.hash) return false;
-    const after = statFile(target.path, target.rel);
-    if (old.isClosed || !after || !sameStamp(after, stamp)) return false;
+    if ((await this.#hashOf(target, stamp)) !== old.state.hash || old.isClosed) return false;
     old.restamp(stamp, takenAt, old.state.hash);
     return true;
   }
@@ -534,9 +517,9 @@ export class Tables {
 
   /** Once the file has been quiet, confirms the content, or learns its hash after our own edits. */
   #settleLater(target: TableTarget, entry: CopyEntry): void {
-    if (entry.settle) clearTimeout(entry.settle);
+    clearTimeout(entry.settle);
     entry.settle = setTimeout(() => {
-      entry.settle = null;
+      entry.settle = undefined;
       this.#settle(target, entry).catch((error: unknown) => {
         // The disk is unavailable, so nothing is known: the next read looks again.
         if (error instanceof AppError && error.code === 'unavailable') return;
@@ -553,25 +536,25 @@ export class Tables {
     if (!stamp || !sameStamp(stamp, table.state.stamp)) return;
     const { hash: known } = table.state;
     const takenAt = this.#options.now();
-    const hash = await this.#hash(target);
-    const after = statFile(target.path, target.rel);
-    const isStill = after !== null && sameStamp(after, stamp) && entry.table === table;
-    if (hash === null || !isStill || !sameStamp(table.state.stamp, stamp)) return;
+    const hash = await this.#hashOf(target, stamp);
+    if (hash === null || entry.table !== table || !sameStamp(table.state.stamp, stamp)) return;
     if (known !== null && known !== hash) table.outdated = 'content';
-    else await table.exclusive.run(() => this.#learnHash(table, stamp, takenAt, hash));
-  }
-
-  #learnHash(table: Table, stamp: FileStamp, takenAt: number, hash: string): void {
-    // An edit may have come meanwhile.
-    if (!table.isClosed && sameStamp(table.state.stamp, stamp)) {
-      table.restamp(stamp, takenAt, hash);
+    else {
+      await table.exclusive.run(() => {
+        // An edit may have come meanwhile.
+        if (!table.isClosed && sameStamp(table.state.stamp, stamp)) {
+          table.restamp(stamp, takenAt, hash);
+        }
+      });
     }
   }
 
-  async #hash(target: TableTarget): Promise<string | null> {
+  /** Of the content of this version; null when the file has changed. */
+  async #hashOf(target: TableTarget, stamp: FileStamp): Promise<string | null> {
     const source = await this.#options.open(target);
     try {
-      return await hashFile(source);
+      const hash = await hashFile(source);
+      return sameStamp(statFile(target.path, target.rel), stamp) ? hash : null;
     } finally {
       await source.close();
     }
