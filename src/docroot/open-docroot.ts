@@ -32,7 +32,7 @@ import { openForRead, type OpenedFile, targetPath } from './opener.ts';
 import { ParseWorkers } from './parsing/parse-workers.ts';
 import { Registry, type Resource } from './registry/registry.ts';
 import { Uploads } from './uploads/uploads.ts';
-import { watchDocroot } from './registry/watch.ts';
+import { DocrootWatch } from './registry/watch.ts';
 
 export interface ContentIndex {
   /** With the rows that an edit added and removed; the edit is answered when this resolves. */
@@ -268,7 +268,7 @@ function follow(
     }, config().limits.rescan_seconds * 1000);
     timer.unref();
   };
-  const watcher = watchDocroot({
+  const watcher = new DocrootWatch({
     root: registry.root,
     log,
     onPaths: async (rels) => {

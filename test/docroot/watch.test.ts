@@ -13,7 +13,7 @@ import { createLog } from '../../src/base/log.ts';
 import { DocumentRoot } from '../../src/docroot/document-root.ts';
 import { createKindTable } from '../../src/docroot/registry/kind-table.ts';
 import { Registry } from '../../src/docroot/registry/registry.ts';
-import { watchDocroot } from '../../src/docroot/registry/watch.ts';
+import { DocrootWatch } from '../../src/docroot/registry/watch.ts';
 import { testKinds } from '../support/kinds.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
 import { onSharedCores, patienceFor } from '../support/patience.ts';
@@ -25,7 +25,7 @@ async function watched(folder: TemporaryFolder, at = '') {
   const kindOf = createKindTable(testKinds);
   const registry = new Registry({ root, kindOf, log, startedAtMs: 0 });
   const calls: (ReadonlySet<string> | 'everything')[] = [];
-  const watch = watchDocroot({
+  const watch = new DocrootWatch({
     root,
     log,
     verifyMs: 50,
@@ -163,7 +163,7 @@ test('closing waits for the call that is running and makes no other', async () =
     entered.resolve();
     await release.promise;
   };
-  const watch = watchDocroot({ root, log, onPaths });
+  const watch = new DocrootWatch({ root, log, onPaths });
   folder.write('b.csv', '');
   await entered.promise;
   folder.write('c.csv', '');
@@ -183,7 +183,7 @@ test('an update that fails is logged, and all is looked at until that works', as
     calls.push(rels === 'everything' ? rels : [...rels]);
     if (calls.length <= 3) throw new Error('it failed');
   };
-  const watch = watchDocroot({ root, log, onPaths, verifyMs: 20 });
+  const watch = new DocrootWatch({ root, log, onPaths, verifyMs: 20 });
   folder.write('b.csv', '');
   await until(() => calls.length === 4);
   folder.write('c.csv', '');

@@ -27,14 +27,11 @@ import { initialiseMeta, TABLE_FORMAT } from '../../tables/copy/table-meta.ts';
 import { companionFingerprint } from '../../tables/copy/table-target.ts';
 import { type CompanionPaths, readOptions, readSchema } from '../companions.ts';
 import { DocumentRoot } from '../document-root.ts';
-import type { Kind, KindLimits } from '../kind.ts';
+import type { Kind } from '../kind.ts';
 import { type OpenedFile, openForRead } from '../opener.ts';
+import type { FileOrder } from './file-jobs.ts';
 
-export interface LoadOrder extends BuildOrder {
-  readonly docroot: string;
-  readonly stateDir: string;
-  readonly type: string;
-  readonly limits: KindLimits;
+export interface LoadOrder extends BuildOrder, FileOrder {
   readonly companionRels: CompanionPaths;
 }
 

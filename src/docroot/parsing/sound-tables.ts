@@ -13,6 +13,7 @@ import { type CompanionPaths, readOptions, readSchema } from '../companions.ts';
 import { DocumentRoot } from '../document-root.ts';
 import type { Kind, KindLimits } from '../kind.ts';
 import { openForRead } from '../opener.ts';
+import type { FileOrder } from './file-jobs.ts';
 
 export interface SoundTable {
   readonly rel: string;
@@ -22,10 +23,7 @@ export interface SoundTable {
   readonly companionRels: CompanionPaths;
 }
 
-export interface SoundOrder {
-  readonly docroot: string;
-  readonly stateDir: string;
-  readonly limits: KindLimits;
+export interface SoundOrder extends Pick<FileOrder, 'docroot' | 'stateDir' | 'limits'> {
   readonly tables: readonly SoundTable[];
 }
 

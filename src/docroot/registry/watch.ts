@@ -34,11 +34,7 @@ const WALK_SHARE = 10;
 /** Above this one walk over everything is cheaper than looking at each path. */
 const MAX_PATHS = 20_000;
 
-/** Call it before the first scan, so that no change is missed between the two. */
-export function watchDocroot(options: WatchOptions): DocrootWatch {
-  return new DocrootWatch(options);
-}
-
+/** Make it before the first scan, so that no change is missed between the two. */
 export class DocrootWatch {
   readonly #options: WatchOptions;
   readonly #verifyTimer: Timer;

@@ -52,10 +52,10 @@ export type Mutation =
   | { readonly action: 'update'; readonly rows: readonly RowUpdate[] }
   | { readonly action: 'delete'; readonly rowIds: readonly number[] };
 
-const METHOD_OF_ACTION: Record<Action, string> = {
-  create: 'POST',
-  update: 'PATCH',
-  delete: 'DELETE',
+const ACTION_OF_METHOD: Readonly<Record<string, Action>> = {
+  POST: 'create',
+  PATCH: 'update',
+  DELETE: 'delete',
 };
 const ROW_ID = '_row_id';
 /** Rows validated per turn of the event loop; about 2 ms at 8 columns. */
@@ -90,20 +90,15 @@ export async function parseMutation(
   const table = { columns, byName: new Map(columns.map((one) => [one.name, one])), rules };
   if (action === 'create') return { action, rows: await parseCreate(body['data'], table) };
 
-  const data = body['data'];
-  const named = namedRows(action, data, rules);
-  const mutation: Mutation =
-    action === 'delete'
-      ? { action, rowIds: parseDelete(named) }
-      : {
-          action,
-          rows: named.map((row) => ({
-            rowId: parseRowId(row[ROW_ID]),
-            values: parseRow(row, cellNames(row), table),
-          })),
-        };
+  const named = namedRows(action, body['data'], rules);
+  const taken = action === 'delete' ? { columns: [], byName: new Map(), rules } : table;
+  const rows = named.map((row) => {
+    const names = Object.keys(row).filter((name) => name !== ROW_ID);
+    return { rowId: parseRowId(row[ROW_ID]), values: parseRow(row, names, taken) };
+  });
   requirePossible(named);
-  return mutation;
+  if (action === 'update') return { action, rows };
+  return { action, rowIds: [...new Set(rows.map(({ rowId }) => rowId))] };
 }
 
 /** The rows an update or delete names. */
@@ -114,15 +109,6 @@ function namedRows(action: Action, data: unknown, { takesLists }: ValueRules): J
     throw mismatch(`${action} data may not name more than ${MAX_LISTED_ROWS} rows`);
   }
   return rows;
-}
-
-function parseDelete(rows: readonly JsonObject[]): number[] {
-  const rowIds = rows.map((row) => {
-    const rowId = parseRowId(row[ROW_ID]);
-    refuseUnknown(cellNames(row), new Map());
-    return rowId;
-  });
-  return [...new Set(rowIds)];
 }
 
 /** A value a change would be refused for. */
@@ -171,10 +157,6 @@ function misfitMessage(value: unknown, column: Column, rules: ValueRules): strin
   }
 }
 
-function cellNames(data: JsonObject): string[] {
-  return Object.keys(data).filter((name) => name !== ROW_ID);
-}
-
 /** What rows are checked against. */
 interface TableRules {
   readonly columns: readonly Column[];
@@ -187,12 +169,8 @@ function actionOf(method: string, body: JsonObject): Action {
   if (action !== 'create' && action !== 'update' && action !== 'delete') {
     throw mismatch('action must be create, update, or delete');
   }
-  if (METHOD_OF_ACTION[action] !== method) {
-    const fitting = (Object.keys(METHOD_OF_ACTION) as Action[]).find(
-      (name) => METHOD_OF_ACTION[name] === method,
-    );
-    throw mismatch(`${method} requires action ${fitting}`);
-  }
+  const fitting = ACTION_OF_METHOD[method];
+  if (action !== fitting) throw mismatch(`${method} requires action ${fitting}`);
   return action;
 }
 

@@ -46,10 +46,6 @@ export class ByteWriter {
     return this.#length >= this.#chunkBytes;
   }
 
-  get isEmpty(): boolean {
-    return this.#length === 0;
-  }
-
   /** A copy of everything written so far; the writer starts anew. */
   take(): Uint8Array {
     const bytes = this.#buffer.slice(0, this.#length);

@@ -54,8 +54,8 @@ export type Encoder = (shape: RowShape, rows: Iterable<Row>) => Generator<Uint8A
 
 /** A format without an encoder is refused as a parameter. */
 export const encoders: Readonly<Partial<Record<Format, Encoder>>> = {
-  json: encodeJson,
-  ndjson: encodeNdjson,
+  json: (shape, rows) => encodeObjects(shape, rows, OPEN_LIST, COMMA, CLOSE_LIST),
+  ndjson: (shape, rows) => encodeObjects(shape, rows, null, LINE_FEED, LINE_FEED),
   csv: encodeCsv,
 };
 
@@ -68,19 +68,27 @@ interface Field {
   readonly lead: Uint8Array;
 }
 
-function* encodeJson(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array> {
+/** `open` is null where nothing stands around the objects; `close` then ends the last one. */
+function* encodeObjects(
+  shape: RowShape,
+  rows: Iterable<Row>,
+  open: number | null,
+  separator: number,
+  close: number,
+): Generator<Uint8Array> {
   const writer = new ByteWriter(CHUNK_BYTES);
   const fields = jsonFields(shape);
   const blank = blankJson(shape);
-  writer.byte(OPEN_LIST);
+  if (open !== null) writer.byte(open);
   let isFirst = true;
   for (const row of rows) {
     if (isFirst) isFirst = false;
-    else writer.byte(COMMA);
+    else writer.byte(separator);
     writeObject(writer, fields, blank, row);
     if (writer.isFull) yield writer.take();
   }
-  writer.byte(CLOSE_LIST);
+  if (open === null && isFirst) return;
+  writer.byte(close);
   yield writer.end();
 }
 
@@ -95,18 +103,6 @@ export function* rowsAsJson(shape: RowShape, rows: Iterable<Row>): Generator<Uin
     yield writer.take();
   }
   writer.end();
-}
-
-function* encodeNdjson(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array> {
-  const writer = new ByteWriter(CHUNK_BYTES);
-  const fields = jsonFields(shape);
-  const blank = blankJson(shape);
-  for (const row of rows) {
-    writeObject(writer, fields, blank, row);
-    writer.byte(LINE_FEED);
-    if (writer.isFull) yield writer.take();
-  }
-  if (!writer.isEmpty) yield writer.end();
 }
 
 const knownFields = new WeakMap<RowShape, Field[]>();
