@@ -7,6 +7,7 @@
  */
 import type { PropsWithChildren } from '@kitajs/html';
 import type { OutlineEntry, RenderedDocument } from '../../docroot/kind.ts';
+import { Facts } from './values.tsx';
 import { withHeadingAnchors } from '../heading-anchors.ts';
 
 /** Shorter documents need none. */
@@ -26,7 +27,11 @@ export function Article({ body, facts, outline, children }: PropsWithChildren<Ar
       {(heading !== '' || facts.length > 0) && (
         <header>
           {heading as 'safe'}
-          <Facts facts={facts} />
+          {facts.length > 0 && (
+            <dl class="facts">
+              <Facts facts={facts} />
+            </dl>
+          )}
         </header>
       )}
       <Outline entries={outline} />
@@ -58,19 +63,5 @@ function Outline({ entries }: { entries: readonly OutlineEntry[] }) {
         ))}
       </ul>
     </nav>
-  );
-}
-
-function Facts({ facts }: Pick<RenderedDocument, 'facts'>) {
-  if (facts.length === 0) return '';
-  return (
-    <dl class="facts">
-      {facts.map(({ name, text }) => (
-        <div>
-          <dt safe>{name}</dt>
-          <dd safe>{text}</dd>
-        </div>
-      ))}
-    </dl>
   );
 }

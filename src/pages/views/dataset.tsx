@@ -7,6 +7,7 @@ import { shortWords } from '../grid/filter-words.ts';
 import type { GridData } from '../grid/model.ts';
 import { trailTo } from '../trail.ts';
 import type { Page } from './frame.tsx';
+import { HiddenFields, SearchBox } from '../parts/forms.tsx';
 import { Problem } from '../parts/messages.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
 import { FORM_OPERATORS } from '../grid/plain-form.ts';
@@ -125,21 +126,21 @@ function Search({ view, path }: { view: DatasetView; path: string }) {
   return (
     <form class="filter query" method="get" action={path} role="search">
       {view.sort !== '' && <input type="hidden" name="sort" value={view.sort} />}
-      <label>
-        <span class="visually-hidden">Rows with these words</span>
-        <input type="search" name="q" value={view.q} placeholder="Search words" />
-      </label>
-      <label>
-        <span class="visually-hidden">Filter as a JSON object</span>
-        <input
-          type="text"
-          name="filter"
-          value={view.filter}
-          placeholder={'Filter, e.g. {"price":{"$gt":50}}'}
-          spellcheck="false"
-          autocomplete="off"
-        />
-      </label>
+      <SearchBox
+        label="Rows with these words"
+        name="q"
+        value={view.q}
+        placeholder="Search words"
+        autocomplete={undefined}
+      />
+      <SearchBox
+        label="Filter as a JSON object"
+        type="text"
+        name="filter"
+        value={view.filter}
+        placeholder={'Filter, e.g. {"price":{"$gt":50}}'}
+        spellcheck="false"
+      />
       <button class="quiet" type="submit">
         Apply
       </button>
@@ -158,9 +159,7 @@ function ViewForm({ view, path }: { view: DatasetView; path: string }) {
     <details class="view-form">
       <summary>Filter and sort</summary>
       <form method="get" action={path}>
-        {view.kept.map(([name, value]) => (
-          <input type="hidden" name={name} value={value} />
-        ))}
+        <HiddenFields fields={view.kept} />
         <fieldset>
           <legend>Only rows where</legend>
           <ColumnSelect

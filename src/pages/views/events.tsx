@@ -9,7 +9,8 @@ import { EventQueryProblem, type QueryProblem } from '../parts/event-query-probl
 import { EventQuery, type EventQueryView } from '../parts/event-query.tsx';
 import { EventResults, type EventResultsView } from '../parts/event-results.tsx';
 import { ExportMenu } from '../parts/export-menu.tsx';
-import { CsrfField, type FrameView, type Page } from './frame.tsx';
+import { PostForm } from '../parts/forms.tsx';
+import type { FrameView, Page } from './frame.tsx';
 
 export interface ResultFigures {
   readonly rows: number;
@@ -149,10 +150,13 @@ function Keep({ view, frame }: { view: EventsView; frame: FrameView }) {
     <>
       <details class="menu-button">
         <summary class="button quiet small">Save</summary>
-        <form class="stack" method="post" action="/savedsearches">
-          <CsrfField frame={frame} />
-          <input type="hidden" name="action" value="create" />
-          <input type="hidden" name="query" value={view.full} />
+        <PostForm
+          class="stack"
+          frame={frame}
+          to="/savedsearches"
+          does="create"
+          fields={[['query', view.full]]}
+        >
           <label>
             Name
             <input name="name" required maxlength="255" autocomplete="off" />
@@ -161,7 +165,7 @@ function Keep({ view, frame }: { view: EventsView; frame: FrameView }) {
             <input type="checkbox" name="is_public" value="true" /> Everybody may see it
           </label>
           <button type="submit">Save this search</button>
-        </form>
+        </PostForm>
       </details>
       <ExportMenu
         json={view.formatHrefs.json}

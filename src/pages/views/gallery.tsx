@@ -8,7 +8,7 @@ import { Size } from '../parts/values.tsx';
 import type { Page } from './frame.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
 import { ExportMenu } from '../parts/export-menu.tsx';
-import { NameFilter } from '../parts/forms.tsx';
+import { Choice, NameFilter } from '../parts/forms.tsx';
 
 export interface GalleryEntry {
   readonly name: string;
@@ -37,8 +37,16 @@ interface GalleryView extends GalleryChoice {
   readonly files: Readonly<Record<Format, string>>;
 }
 
-const TYPES = { '': 'Sound and films', audio: 'Sound', video: 'Films' } as const;
-const SORTS = { name: 'By name', changed: 'Last changed first', size: 'Largest first' } as const;
+const TYPES = [
+  ['', 'Sound and films'],
+  ['audio', 'Sound'],
+  ['video', 'Films'],
+] as const;
+const SORTS = [
+  ['name', 'By name'],
+  ['changed', 'Last changed first'],
+  ['size', 'Largest first'],
+] as const;
 
 export const galleryPage: Page<GalleryView> = {
   name: 'gallery',
@@ -57,8 +65,8 @@ export const galleryPage: Page<GalleryView> = {
         data-live="cards count share"
       >
         <NameFilter value={view.filter} />
-        <Choice label="Kind" name="type" options={TYPES} chosen={view.type} />
-        <Choice label="Order" name="sort" options={SORTS} chosen={view.sort} />
+        <Choice label="Kind" name="type" choices={TYPES} chosen={view.type} />
+        <Choice label="Order" name="sort" choices={SORTS} chosen={view.sort} />
         <button class="quiet" type="submit">
           Show
         </button>
@@ -94,30 +102,6 @@ export const galleryPage: Page<GalleryView> = {
     </>
   ),
 };
-
-interface ChoiceProps {
-  readonly label: string;
-  readonly name: string;
-  readonly options: Readonly<Record<string, string>>;
-  readonly chosen: string;
-}
-
-function Choice({ label, name, options, chosen }: ChoiceProps) {
-  return (
-    <label>
-      <span class="visually-hidden" safe>
-        {label}
-      </span>
-      <select name={name}>
-        {Object.entries(options).map(([value, text]) => (
-          <option value={value} selected={value === chosen} safe>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
 
 function Card({ entry }: { entry: GalleryEntry }) {
   return (

@@ -7,6 +7,7 @@
 import type { OutlineEntry } from '../../docroot/kind.ts';
 import type { GuideHit } from '../guide.ts';
 import { Article } from '../parts/article.tsx';
+import { SearchBox } from '../parts/forms.tsx';
 import type { Page } from './frame.tsx';
 
 interface ChapterLink {
@@ -61,17 +62,13 @@ export const guidePage: Page<GuideView> = {
 function Find({ q }: { q: string }) {
   return (
     <form class="filter" method="get" action="/docs/guide" role="search">
-      <label>
-        <span class="visually-hidden">Search the guide</span>
-        <input
-          type="search"
-          name="q"
-          value={q}
-          placeholder="Search the guide"
-          autocomplete="off"
-          data-key="g"
-        />
-      </label>
+      <SearchBox
+        label="Search the guide"
+        name="q"
+        value={q}
+        placeholder="Search the guide"
+        data-key="g"
+      />
     </form>
   );
 }

@@ -4,11 +4,10 @@
  */
 import type { ResourceTree, TreeEntry, TreeFolder, TreeLevel } from '../resource-tree.ts';
 import { folderAddress, trailTo } from '../trail.ts';
-import { NameFilter } from '../parts/forms.tsx';
+import { NameFilter, PostForm } from '../parts/forms.tsx';
 import type { FrameView, Page } from './frame.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
 import { Size } from '../parts/values.tsx';
-import { CsrfField } from './frame.tsx';
 
 interface LandingView {
   readonly isSignedIn: boolean;
@@ -337,8 +336,7 @@ export function UploadForm({ limit, frame }: { limit: number; frame: FrameView }
   return (
     <section class="panel upload">
       <h2>Upload a file</h2>
-      <form method="post" action="/api/uploads" enctype="multipart/form-data" data-limit={limit}>
-        <CsrfField frame={frame} />
+      <PostForm frame={frame} to="/api/uploads" enctype="multipart/form-data" data-limit={limit}>
         <label>
           File
           <input type="file" name="file" required data-key="u" aria-label="File to send" />
@@ -359,7 +357,7 @@ export function UploadForm({ limit, frame }: { limit: number; frame: FrameView }
         </p>
         <progress max="1" value="0" aria-label="Progress of the upload" hidden></progress>
         <p role="status"></p>
-      </form>
+      </PostForm>
     </section>
   );
 }

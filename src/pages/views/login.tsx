@@ -2,7 +2,7 @@
 /**
  * A plain form that works without scripts.
  */
-import { CsrfField } from './frame.tsx';
+import { PostForm } from '../parts/forms.tsx';
 import type { Page } from './frame.tsx';
 import { Problem } from '../parts/messages.tsx';
 
@@ -40,9 +40,7 @@ export const loginPage: Page<LoginView> = {
       )}
       <Problem text={problem} />
       {hasPasswordForm ? (
-        <form class="stack" method="post" action="/auth/login">
-          <CsrfField frame={frame} />
-          <input type="hidden" name="next" value={next} />
+        <PostForm class="stack" frame={frame} to="/auth/login" fields={[['next', next]]}>
           <label>
             User name
             <input
@@ -66,7 +64,7 @@ export const loginPage: Page<LoginView> = {
             />
           </label>
           <button type="submit">Sign in</button>
-        </form>
+        </PostForm>
       ) : (
         <p>Signing in with a password is switched off on this site.</p>
       )}

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { trailTo } from '../trail.ts';
-import { Size } from '../parts/values.tsx';
+import { Fact, Facts, Size } from '../parts/values.tsx';
 import type { Page } from './frame.tsx';
 
 interface PlayerView {
@@ -38,18 +38,10 @@ export const playerPage: Page<PlayerView> = {
       </div>
       <section class="panel" aria-label="About this file">
         <dl class="facts">
-          {view.facts.map(({ name, text }) => (
-            <div>
-              <dt safe>{name}</dt>
-              <dd safe>{text}</dd>
-            </div>
-          ))}
-          <div>
-            <dt>Size</dt>
-            <dd>
-              <Size bytes={view.size} />
-            </dd>
-          </div>
+          <Facts facts={view.facts} />
+          <Fact name="Size">
+            <Size bytes={view.size} />
+          </Fact>
         </dl>
         <p class="fine downloads">
           <a href={`${view.source}?download=true`} download="">

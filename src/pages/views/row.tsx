@@ -4,7 +4,8 @@
  */
 import { trailTo } from '../trail.ts';
 import type { FrameView, Page } from './frame.tsx';
-import { CsrfField } from './frame.tsx';
+import { PostButton, PostForm } from '../parts/forms.tsx';
+import { Notice, Problem } from '../parts/messages.tsx';
 
 export interface RowField {
   readonly name: string;
@@ -67,16 +68,8 @@ export const rowPage: Page<RowView> = {
   ],
   content: (view, frame) => (
     <div class="row-page">
-      {view.problem !== null && (
-        <p class="problem" role="alert" safe>
-          {view.problem}
-        </p>
-      )}
-      {view.notice !== null && (
-        <p class="notice" role="status" safe>
-          {view.notice}
-        </p>
-      )}
+      <Problem text={view.problem} />
+      <Notice text={view.notice} />
       {view.conflicts.length > 0 && <Conflicts view={view} />}
       <Body view={view} frame={frame} />
     </div>
@@ -105,9 +98,7 @@ function Body({ view, frame }: { view: RowView; frame: FrameView }) {
 function Edit({ view, frame }: { view: RowView; frame: FrameView }) {
   const isNew = view.mode === 'add';
   return (
-    <form class="row-form" method="post" action={view.rowHref}>
-      <CsrfField frame={frame} />
-      <input type="hidden" name="version" value={view.version} />
+    <PostForm class="row-form" frame={frame} to={view.rowHref} fields={[['version', view.version]]}>
       <dl class="row-fields">
         {view.fields.map((field, index) => (
           <Field field={field} id={`cell-${index}`} />
@@ -132,7 +123,7 @@ function Edit({ view, frame }: { view: RowView; frame: FrameView }) {
           </a>
         )}
       </p>
-    </form>
+    </PostForm>
   );
 }
 
@@ -257,9 +248,7 @@ function Delete({ view, frame }: { view: RowView; frame: FrameView }) {
   return (
     <>
       <Texts view={view} />
-      <form method="post" action={view.rowHref}>
-        <CsrfField frame={frame} />
-        <input type="hidden" name="version" value={view.version} />
+      <PostForm frame={frame} to={view.rowHref} fields={[['version', view.version]]}>
         <p class="actions">
           <button class="danger" type="submit" name="action" value="delete" safe>
             {`Delete row ${view.rowId ?? ''} of ${view.file}`}
@@ -268,7 +257,7 @@ function Delete({ view, frame }: { view: RowView; frame: FrameView }) {
             Cancel
           </a>
         </p>
-      </form>
+      </PostForm>
     </>
   );
 }
@@ -280,15 +269,13 @@ function Done({ view, frame }: { view: RowView; frame: FrameView }) {
         Back to the rows
       </a>
       {view.undo !== null && (
-        <form method="post" action={view.undo.href}>
-          <CsrfField frame={frame} />
-          {view.undo.fields.map(([name, value]) => (
-            <input type="hidden" name={name} value={value} />
-          ))}
-          <button class="quiet" type="submit">
-            Undo
-          </button>
-        </form>
+        <PostButton
+          frame={frame}
+          to={view.undo.href}
+          fields={view.undo.fields}
+          label="Undo"
+          look="quiet"
+        />
       )}
     </div>
   );

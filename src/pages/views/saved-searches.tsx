@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { PropsWithChildren } from '@kitajs/html';
 import type { FrameView, Page } from './frame.tsx';
-import { CsrfField } from './frame.tsx';
+import { Choice, PostButton, PostForm, SearchBox } from '../parts/forms.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
 import { ExportMenu } from '../parts/export-menu.tsx';
 import { Notice, Problem } from '../parts/messages.tsx';
@@ -99,27 +99,14 @@ export const savedSearchesPage: Page<SavedSearchesView> = {
 function Filter({ view: { filter, kind } }: { view: SavedSearchesView }) {
   return (
     <form class="filter choice" method="get" action="/savedsearches" role="search" data-live="list">
-      <label>
-        <span class="visually-hidden">Show searches containing</span>
-        <input
-          type="search"
-          name="search"
-          value={filter}
-          placeholder="Filter by name or query"
-          autocomplete="off"
-          data-key="f"
-        />
-      </label>
-      <label>
-        <span class="visually-hidden">Which</span>
-        <select name="kind">
-          {KINDS.map(([value, text]) => (
-            <option {...{ value }} selected={value === kind} safe>
-              {text}
-            </option>
-          ))}
-        </select>
-      </label>
+      <SearchBox
+        label="Show searches containing"
+        name="search"
+        value={filter}
+        placeholder="Filter by name or query"
+        data-key="f"
+      />
+      <Choice label="Which" name="kind" choices={KINDS} chosen={kind} />
       <button class="quiet" type="submit">
         Filter
       </button>
@@ -172,13 +159,13 @@ function Entry({ entry, view, frame }: Around & { entry: SavedSearchEntry }) {
         <a class="button quiet small" href={entry.openHref} aria-label={`Open ${entry.name}`}>
           Open
         </a>
-        <Act
-          view={view}
+        <PostButton
           frame={frame}
-          action="clone"
-          id={entry.id}
+          to={view.address}
+          does="clone"
+          fields={[['id', entry.id]]}
           label="Copy"
-          name={entry.name}
+          name={`Copy: ${entry.name}`}
         />
         {entry.isOwn && <Change {...around} />}
       </div>
@@ -255,16 +242,14 @@ function NewSearch({ view, frame }: Around) {
 
 function Undo({ view, frame, deleted }: Around & { deleted: ReadonlyMap<string, string> }) {
   return (
-    <form method="post" action={view.address} class="undo">
-      <CsrfField frame={frame} />
-      <input type="hidden" name="action" value="restore" />
-      {[...deleted].map(([name, value]) => (
-        <input type="hidden" {...{ name, value }} />
-      ))}
-      <button class="quiet small" type="submit">
-        Undo
-      </button>
-    </form>
+    <PostButton
+      class="undo"
+      frame={frame}
+      to={view.address}
+      does="restore"
+      fields={deleted}
+      label="Undo"
+    />
   );
 }
 
@@ -314,12 +299,15 @@ function Fold(props: PropsWithChildren<FoldProps>) {
       <summary class={look} aria-label={`${label} ${about}`.trim()} safe>
         {label}
       </summary>
-      <form class="stack" method="post" action={view.address}>
-        <CsrfField frame={frame} />
-        <input type="hidden" name="action" value={action} />
-        {id !== '' && <input type="hidden" name="id" value={id} />}
+      <PostForm
+        class="stack"
+        frame={frame}
+        to={view.address}
+        does={action}
+        fields={id === '' ? [] : [['id', id]]}
+      >
         {children}
-      </form>
+      </PostForm>
     </details>
   );
 }
@@ -330,24 +318,4 @@ function refusedOf(
   id: string,
 ): ReadonlyMap<string, string> | null {
   return refused?.action === action && refused.id === id ? refused.fields : null;
-}
-
-interface ActProps extends Around {
-  readonly action: string;
-  readonly id: number;
-  readonly label: string;
-  readonly name: string;
-}
-
-function Act({ view, frame, action, id, label, name }: ActProps) {
-  return (
-    <form method="post" action={view.address}>
-      <CsrfField frame={frame} />
-      <input type="hidden" name="action" value={action} />
-      <input type="hidden" name="id" value={String(id)} />
-      <button class="quiet small" type="submit" aria-label={`${label}: ${name}`} safe>
-        {label}
-      </button>
-    </form>
-  );
 }

@@ -5,6 +5,7 @@
 import type { Format } from '../../tables/read/format.ts';
 import type { FrameView, Page } from './frame.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
+import { SearchBox } from '../parts/forms.tsx';
 import { ExportMenu } from '../parts/export-menu.tsx';
 
 export interface ResultItem {
@@ -89,18 +90,14 @@ function Form({ view }: { view: SearchView }) {
       role="search"
       data-live="found count share"
     >
-      <label>
-        <span class="visually-hidden">Words to search for</span>
-        <input
-          type="search"
-          name="q"
-          value={view.q}
-          placeholder="Words in rows, documents and media"
-          autocomplete="off"
-          data-key="/"
-          autofocus
-        />
-      </label>
+      <SearchBox
+        label="Words to search for"
+        name="q"
+        value={view.q}
+        placeholder="Words in rows, documents and media"
+        data-key="/"
+        autofocus
+      />
       {view.type !== '' && <input type="hidden" name="type" value={view.type} />}
       <button type="submit">Search</button>
     </form>

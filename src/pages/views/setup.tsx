@@ -4,10 +4,9 @@
  */
 import { MAX_NAME_CHARACTERS } from '../../accounts/identity/names.ts';
 import { MAX_PASSWORD_LENGTH } from '../../accounts/identity/passwords.ts';
-import { CsrfField } from './frame.tsx';
 import type { Page } from './frame.tsx';
 import { Problem } from '../parts/messages.tsx';
-import { PASSWORD_RULE } from '../parts/forms.tsx';
+import { HiddenFields, PASSWORD_RULE, PostForm } from '../parts/forms.tsx';
 
 export interface SetupView {
   /** The token of the address; `''`: the person types it. */
@@ -24,8 +23,7 @@ export const setupPage: Page<SetupView> = {
     <>
       <p>Create the first account. It may do everything, including adding other people.</p>
       <Problem text={problem} />
-      <form class="stack" method="post" action="/auth/setup">
-        <CsrfField frame={frame} />
+      <PostForm class="stack" frame={frame} to="/auth/setup">
         {token === '' ? (
           <label>
             Setup token
@@ -33,7 +31,7 @@ export const setupPage: Page<SetupView> = {
             <small>It stands in the address the server printed when it started.</small>
           </label>
         ) : (
-          <input type="hidden" name="token" value={token} />
+          <HiddenFields fields={[['token', token]]} />
         )}
         <label>
           User name
@@ -62,7 +60,7 @@ export const setupPage: Page<SetupView> = {
           <small id="password-rule">{PASSWORD_RULE}</small>
         </label>
         <button type="submit">Create account</button>
-      </form>
+      </PostForm>
     </>
   ),
 };
