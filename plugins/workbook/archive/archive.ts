@@ -72,7 +72,7 @@ export async function openArchive(source: FileSource, maxBytes: number): Promise
   const records: DirectoryRecord[] = [];
   const names = new Set<string>();
   for (let at = 0; at < bytes.length;) {
-    if (records.length === MAX_ENTRIES) throw tooManyEntries();
+    if (records.length === directory.count) throw damagedDirectory();
     const record = directoryRecord(bytes, at);
     records.push(record);
     names.add(record.name.toLowerCase());
@@ -119,7 +119,7 @@ async function findDirectory(source: FileSource): Promise<Directory & { comment:
   const isLarge = count === 0xffff || size === IN_EXTRA || offset === IN_EXTRA;
   if (isLarge && large === null) throw damagedDirectory();
   const found = large ?? { count, size, offset, end: from + at };
-  if (found.count > MAX_ENTRIES) throw tooManyEntries();
+  if (found.count > MAX_ENTRIES) throw unreadable(`it has more than ${MAX_ENTRIES} entries`);
   // A directory that does not end where the end record begins leaves room for a second archive.
   if (found.size > MAX_DIRECTORY_BYTES || found.offset + found.size !== found.end) {
     throw unreadable('its ZIP directory is not where it should be');
@@ -160,10 +160,6 @@ function refuseBombs(records: readonly DirectoryRecord[], maxBytes: number): voi
   check(total);
 }
 
-function tooManyEntries(): Error {
-  return unreadable(`it has more than ${MAX_ENTRIES} entries`);
-}
-
 function damagedDirectory(): Error {
   return unreadable('its ZIP directory is damaged');
 }
@@ -174,21 +170,17 @@ async function locate(
   records: readonly DirectoryRecord[],
   directoryOffset: number,
 ): Promise<ArchiveEntry[]> {
-  const order = records.map((_, index) => index);
-  order.sort((a, b) => records[a]!.offset - records[b]!.offset);
-  const entries = new Array<ArchiveEntry>(records.length);
-  for (const [place, index] of order.entries()) {
-    const record = records[index]!;
-    const next = order[place + 1];
-    const end = next === undefined ? directoryOffset : records[next]!.offset;
-    const header = await localHeader(source, record);
-    const offset = dataOffset(record, header);
-    if (offset + record.compressedSize > end) {
+  const byOffset = records.toSorted((a, b) => a.offset - b.offset);
+  const located = new Map<DirectoryRecord, ArchiveEntry>();
+  for (const [place, record] of byOffset.entries()) {
+    const end = byOffset[place + 1]?.offset ?? directoryOffset;
+    const start = dataOffset(record, await localHeader(source, record));
+    if (start + record.compressedSize > end) {
       throw unreadable(`the ZIP entry '${record.name}' overlaps another one`);
     }
-    entries[index] = { ...record, dataOffset: offset, end };
+    located.set(record, { ...record, dataOffset: start, end });
   }
-  return entries;
+  return records.map((record) => located.get(record)!);
 }
 
 /** Only the header itself says how long its extra fields are. */

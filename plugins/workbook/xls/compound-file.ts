@@ -11,28 +11,18 @@ import { MAX_LEGACY_BYTES } from '../limits.ts';
 const HEADER_BYTES = 512;
 const ENTRY_BYTES = 128;
 const HEADER_LIST_AT = 76;
-const HEADER_LIST_ITEMS = 109;
 /** Higher numbers mark ends and free places. */
 const MAX_SECTOR = 0xfffffffa;
 const NO_ENTRY = 0xffffffff;
 const MINI_SECTOR_BYTES = 64;
 const STREAM = 2;
 
-interface DirectoryEntry {
-  readonly name: string;
-  readonly type: number;
-  readonly left: number;
-  readonly right: number;
-  readonly child: number;
-  readonly start: number;
-  readonly size: number;
-}
-
 export class CompoundFile {
   readonly #file: Buffer;
   readonly #sectorBytes: number;
+  /** The link of every sector. */
   readonly #table: Uint32Array;
-  readonly #entries: readonly DirectoryEntry[];
+  readonly #directory: Buffer;
 
   private constructor(file: Buffer) {
     const shift = file.readUInt16LE(30);
@@ -41,7 +31,7 @@ export class CompoundFile {
     this.#file = file;
     this.#sectorBytes = 1 << shift;
     this.#table = this.#allocationTable();
-    this.#entries = this.#directory(shift === 12);
+    this.#directory = this.#joined(file.readUInt32LE(48));
   }
 
   /** Reads the whole file. Throws `unreadable-file`. */
@@ -54,40 +44,49 @@ export class CompoundFile {
 
   /** A stream of the root folder, in any letter case; null when there is none. */
   stream(name: string): Buffer | null {
-    const wanted = name.toUpperCase();
-    const entry = this.#rootEntries().find(
-      (candidate) => candidate.type === STREAM && candidate.name.toUpperCase() === wanted,
-    );
-    return entry === undefined ? null : this.#content(entry);
+    const directory = this.#directory;
+    for (const at of this.#rootEntries()) {
+      if (directory[at + 66] !== STREAM) continue;
+      const nameBytes = Math.max(0, Math.min(64, directory.readUInt16LE(at + 64)) - 2);
+      const own = directory.toString('utf16le', at, at + nameBytes);
+      if (own.toUpperCase() === name.toUpperCase()) return this.#content(at);
+    }
+    return null;
   }
 
-  #rootEntries(): DirectoryEntry[] {
-    const root = this.#entries[0];
-    const found: DirectoryEntry[] = [];
-    const seen = new Set<number>();
-    const waiting = [root?.child ?? NO_ENTRY];
+  /** Their offsets in the directory, where they form a tree. */
+  #rootEntries(): Set<number> {
+    const directory = this.#directory;
+    const found = new Set<number>();
+    const waiting = directory.length < ENTRY_BYTES ? [] : [directory.readUInt32LE(76)];
     for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
       if (id === NO_ENTRY) continue;
-      const entry = this.#entries[id];
-      if (!entry || seen.has(id)) throw damaged();
-      seen.add(id);
-      found.push(entry);
-      waiting.push(entry.left, entry.right);
+      const at = id * ENTRY_BYTES;
+      if (at + ENTRY_BYTES > directory.length || found.has(at)) throw damaged();
+      found.add(at);
+      waiting.push(directory.readUInt32LE(at + 68), directory.readUInt32LE(at + 72));
     }
     return found;
   }
 
-  #content({ start, size }: DirectoryEntry): Buffer {
-    const cutoff = this.#file.readUInt32LE(56);
-    const root = this.#entries[0];
-    if (size >= cutoff || !root) return joined(this.#chain(start, this.#table), size, this.#sector);
-    const mini = joined(this.#chain(root.start, this.#table), root.size, this.#sector);
-    const links = this.#numbers(this.#chain(this.#file.readUInt32LE(60), this.#table));
-    return joined(this.#chain(start, links), size, (sector) => {
-      const at = sector * MINI_SECTOR_BYTES;
-      if (at >= mini.length) throw damaged();
-      return mini.subarray(at, at + MINI_SECTOR_BYTES);
+  #content(at: number): Buffer {
+    const start = this.#directory.readUInt32LE(at + 116);
+    const size = this.#sizeOf(at);
+    if (size >= this.#file.readUInt32LE(56)) return sized(this.#joined(start), size);
+    const mini = sized(this.#joined(this.#directory.readUInt32LE(116)), this.#sizeOf(0));
+    const links = wordsOf(this.#joined(this.#file.readUInt32LE(60)));
+    const sectors = chainOf(start, links).map((sector) => {
+      const from = sector * MINI_SECTOR_BYTES;
+      if (from >= mini.length) throw damaged();
+      return mini.subarray(from, from + MINI_SECTOR_BYTES);
     });
+    return sized(Buffer.concat(sectors), size);
+  }
+
+  #sizeOf(at: number): number {
+    // The upper half is only defined in files with large sectors.
+    const high = this.#sectorBytes > 512 ? this.#directory.readUInt32LE(at + 124) : 0;
+    return this.#directory.readUInt32LE(at + 120) + high * 2 ** 32;
   }
 
   readonly #sector = (sector: number): Buffer => {
@@ -97,12 +96,8 @@ export class CompoundFile {
     return this.#file.subarray(at, at + this.#sectorBytes);
   };
 
-  /** The link of every sector. */
   #allocationTable(): Uint32Array {
-    const list: number[] = [];
-    for (let index = 0; index < HEADER_LIST_ITEMS; index++) {
-      list.push(this.#file.readUInt32LE(HEADER_LIST_AT + index * 4));
-    }
+    const list = [...wordsOf(this.#file.subarray(HEADER_LIST_AT, HEADER_BYTES))];
     const sectors = Math.floor(this.#file.length / this.#sectorBytes);
     let next = this.#file.readUInt32LE(68);
     for (let count = 0; next <= MAX_SECTOR; count++) {
@@ -113,47 +108,24 @@ export class CompoundFile {
     }
     const used = list.filter((sector) => sector <= MAX_SECTOR);
     if (used.length > sectors) throw damaged();
-    return this.#numbers(used);
+    return wordsOf(Buffer.concat(used.map(this.#sector)));
   }
 
-  #numbers(sectors: readonly number[]): Uint32Array {
-    return wordsOf(Buffer.concat(sectors.map(this.#sector)));
-  }
-
-  #chain(start: number, links: Uint32Array): number[] {
-    const chain: number[] = [];
-    for (let sector = start; sector <= MAX_SECTOR; sector = links[sector]!) {
-      if (sector >= links.length || chain.length > links.length) throw damaged();
-      chain.push(sector);
-    }
-    return chain;
-  }
-
-  #directory(isLarge: boolean): DirectoryEntry[] {
-    const bytes = Buffer.concat(
-      this.#chain(this.#file.readUInt32LE(48), this.#table).map(this.#sector),
-    );
-    const entries: DirectoryEntry[] = [];
-    for (let at = 0; at + ENTRY_BYTES <= bytes.length; at += ENTRY_BYTES) {
-      const nameBytes = Math.min(64, bytes.readUInt16LE(at + 64));
-      // The upper half of the size is only defined in files with large sectors.
-      const high = isLarge ? bytes.readUInt32LE(at + 124) : 0;
-      entries.push({
-        name: bytes.toString('utf16le', at, at + Math.max(0, nameBytes - 2)),
-        type: bytes[at + 66]!,
-        left: bytes.readUInt32LE(at + 68),
-        right: bytes.readUInt32LE(at + 72),
-        child: bytes.readUInt32LE(at + 76),
-        start: bytes.readUInt32LE(at + 116),
-        size: bytes.readUInt32LE(at + 120) + high * 2 ** 32,
-      });
-    }
-    return entries;
+  #joined(start: number): Buffer {
+    return Buffer.concat(chainOf(start, this.#table).map(this.#sector));
   }
 }
 
-function joined(chain: readonly number[], size: number, sector: (id: number) => Buffer): Buffer {
-  const content = Buffer.concat(chain.map(sector));
+function chainOf(start: number, links: Uint32Array): number[] {
+  const chain: number[] = [];
+  for (let sector = start; sector <= MAX_SECTOR; sector = links[sector]!) {
+    if (sector >= links.length || chain.length > links.length) throw damaged();
+    chain.push(sector);
+  }
+  return chain;
+}
+
+function sized(content: Buffer, size: number): Buffer {
   if (content.length < size) throw damaged();
   return content.subarray(0, size);
 }
