@@ -32,14 +32,11 @@ const SAMPLE = 5_000;
 /** `host=`, `host="we`, `host!=web`: name and the start of a value. */
 const BEGUN_VALUE = /([A-Za-z_@][\w@.:/$-]*)\s*(?:!=|==?)\s*("(?:[^"\\|]*)|[\w@.:+/-]*)$/;
 
-/** `span` is the time range of the page; null for users who may not read events. */
 export class QueryCompletion {
-  readonly #span: URLSearchParams | null;
   readonly #kept = new Map<string, Promise<unknown>>();
 
-  constructor(span: URLSearchParams | null) {
-    this.#span = span;
-  }
+  /** `span` is the time range of the page; null for users who may not read events. */
+  constructor(private readonly span: URLSearchParams | null) {}
 
   language(): Promise<Language | null> {
     return this.#once('language', null, () => askJson<Language>('/search2/api/commands/'));
@@ -114,7 +111,7 @@ export class QueryCompletion {
   }
 
   async #fields(terms: string): Promise<readonly Field[]> {
-    const span = this.#span;
+    const { span } = this;
     if (span === null) return [];
     return this.#once(`fields ${terms}`, [], async () => {
       const query = new URLSearchParams(span);

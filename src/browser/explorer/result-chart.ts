@@ -16,6 +16,7 @@ import {
 } from '../shared/plot.ts';
 import { tokenColor } from '../shared/token-color.ts';
 import { localNumber, localTime } from '../shared/times.ts';
+import { noteInAddress } from './times.ts';
 
 interface Series {
   readonly name: string;
@@ -69,9 +70,7 @@ export function startResultChart(explorer: HTMLElement): void {
   if (chosen === null ? result.times !== null : chosen === '1') show(true);
   button.addEventListener('click', () => {
     show(place === null);
-    const address = new URL(location.href);
-    address.searchParams.set('chart', place === null ? '0' : '1');
-    history.replaceState(history.state, '', address);
+    noteInAddress('chart', place === null ? '0' : '1');
   });
 }
 

@@ -6,6 +6,7 @@ import { countText } from '../../pages/grid/model.ts';
 import { make } from '../shared/element.ts';
 import { localNumber, localTime, serverMoment } from '../shared/times.ts';
 import { openStream } from './stream.ts';
+import { noteInAddress } from './times.ts';
 import { type Narrow, valueText } from './terms.ts';
 
 interface LiveEvent {
@@ -112,13 +113,13 @@ export function startTail(explorer: HTMLElement, terms: string, narrow: Narrow):
         status.hidden = false;
       },
     });
-    noteLive(true);
+    noteInAddress('live', '1');
     show();
   };
   const stop = (): void => {
     close?.();
     close = null;
-    noteLive(false);
+    noteInAddress('live', null);
     hold('pause', false);
   };
 
@@ -133,13 +134,6 @@ export function startTail(explorer: HTMLElement, terms: string, narrow: Narrow):
   );
   button.hidden = false;
   if (new URLSearchParams(location.search).get('live') === '1') start();
-}
-
-function noteLive(isOn: boolean): void {
-  const address = new URL(location.href);
-  if (isOn) address.searchParams.set('live', '1');
-  else address.searchParams.delete('live');
-  history.replaceState(history.state, '', address);
 }
 
 function outageText(lostMs: number): string {

@@ -1,5 +1,5 @@
 /** Terms that narrow a query: from a click on a value, added to its first stage. */
-import { make, openMenu } from '../shared/element.ts';
+import { closestOf, make, openMenu } from '../shared/element.ts';
 import { isPlainClick } from '../shared/leaving.ts';
 
 export type Narrow = (name: string, value: string, isExcluded: boolean) => void;
@@ -35,8 +35,8 @@ export function valueText(value: unknown): string {
 /** Values of the result open a menu. Without script they are links that keep events with them. */
 export function startValues(explorer: HTMLElement, narrow: Narrow): void {
   explorer.querySelector('#result')?.addEventListener('click', (event) => {
-    const link = event.target instanceof Element ? event.target.closest('a.value') : null;
-    if (!(link instanceof HTMLAnchorElement) || !isPlainClick(event as MouseEvent)) return;
+    const link = closestOf<HTMLAnchorElement>(event, 'a.value');
+    if (link === null || !isPlainClick(event as MouseEvent)) return;
     event.preventDefault();
     openValue(link, narrow);
   });

@@ -62,6 +62,14 @@ export function spanName(form: HTMLFormElement, query: URLSearchParams): string 
   return known ?? spanText({ value, textContent: value });
 }
 
+/** A choice that stands in the address; null for none. */
+export function noteInAddress(name: string, value: string | null): void {
+  const address = new URL(location.href);
+  if (value === null) address.searchParams.delete(name);
+  else address.searchParams.set(name, value);
+  history.replaceState(history.state, '', address);
+}
+
 function boxOf(form: HTMLFormElement, name: string): HTMLInputElement {
   return form.querySelector<HTMLInputElement>(`input[name=${name}]`)!;
 }

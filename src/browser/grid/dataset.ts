@@ -2,7 +2,7 @@ import { isInMenu, parseFilter, withMember } from '../../pages/grid/conditions.t
 import { countText, type GridColumn, type GridData, type GridRow } from '../../pages/grid/model.ts';
 import { addressOf, readView, rowsQuery, shownColumns, type View } from '../../pages/grid/view.ts';
 import { make, quietButton } from '../shared/element.ts';
-import { ChartPanel } from './chart/panel.ts';
+import { makeChartPanel } from './view/chart-panel.ts';
 import { makeFooter } from './footer.ts';
 import { watchFile } from './live.ts';
 import { emptyRows, refusedRows } from './no-rows.ts';
@@ -11,7 +11,7 @@ import { startPrinting } from './printing.ts';
 import { openRow, rowTitle } from './row-dialog.ts';
 import { copySelected } from './table/clipboard.ts';
 import { startFillHandle } from './table/fill-handle.ts';
-import { startKeyboard } from './table/keyboard.ts';
+import { type GridActions, startKeyboard } from './table/keyboard.ts';
 import { startPointer } from './table/pointer.ts';
 import { mayPass, RowStore } from './table/rows.ts';
 import { GridTable } from './table/table.ts';
@@ -44,7 +44,7 @@ class DatasetPage {
   readonly #store: RowStore;
   readonly #table: GridTable;
   readonly #values;
-  readonly #chart: ChartPanel;
+  readonly #chart;
   readonly #notices = new Notices(() => this.#focusGrid());
   readonly #writing: Writing | null;
   readonly #search = makeSearchBox((q) => {
@@ -96,7 +96,7 @@ class DatasetPage {
       restriction,
       filter: (column, member) => this.#filter(column.name, member),
     });
-    this.#chart = new ChartPanel({
+    this.#chart = makeChartPanel({
       page,
       script: data.chartScript,
       columns,
@@ -159,17 +159,16 @@ class DatasetPage {
   }
 
   #listen(): void {
-    const actions = {
-      sort: ({ name }: GridColumn, isMore: boolean) =>
-        this.#show(sortToggled(this.#view, name, isMore)),
-      menu: (column: GridColumn, anchor: HTMLElement) => this.#openMenu(column, anchor),
-      edit: (place: { row: number; column: number }, text: string | null) => {
+    const actions: GridActions = {
+      sort: ({ name }, isMore) => this.#show(sortToggled(this.#view, name, isMore)),
+      menu: (column, anchor) => this.#openMenu(column, anchor),
+      edit: (place, text) => {
         const row = this.#store.at(place.row);
         if (row === undefined || this.#writing?.cells.edit(place, text) === true) return;
         if (text === null) this.#openRow(row);
       },
-      open: (row: GridRow) => this.#openRow(row),
-      key: (event: KeyboardEvent) => this.#writing?.key(event) ?? false,
+      open: (row) => this.#openRow(row),
+      key: (event) => this.#writing?.key(event) ?? false,
     };
     startKeyboard(this.#table, actions);
     startPointer(this.#table, actions);

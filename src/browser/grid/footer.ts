@@ -5,16 +5,7 @@ import { localNumber } from '../shared/times.ts';
 import { sizeOf } from './table/places.ts';
 import type { GridTable } from './table/table.ts';
 
-interface Footer {
-  readonly element: HTMLElement;
-  /**
-   * `rows` is null while unknown; `of` is the total number of columns when some are hidden, else
-   * null.
-   */
-  draw(rows: number | null, of: number | null): void;
-}
-
-export function makeFooter(table: GridTable): Footer {
+export function makeFooter(table: GridTable) {
   const count = make('span.row-count', { role: 'status' });
   const place = make('input', {
     type: 'number',
@@ -39,7 +30,11 @@ export function makeFooter(table: GridTable): Footer {
   };
   return {
     element: make('div.grid-foot', count, makeForm(go, { class: 'go-to' }, place)),
-    draw(rows, of) {
+    /**
+     * `rows` is null while unknown; `of` is the total number of columns when some are hidden, else
+     * null.
+     */
+    draw(rows: number | null, of: number | null): void {
       const { length } = table.columns;
       const cut = of === null ? '' : ` · the first ${length} of ${localNumber(of)} columns`;
       count.textContent = rows === null ? '' : countText(rows) + cut + selected();

@@ -1,5 +1,5 @@
 /** Buttons that copy (`data-copy`): an address, a request with curl, a text, what stands before. */
-import { closer, make, openDialog } from './element.ts';
+import { closer, closestOf, make, openDialog } from './element.ts';
 
 const SHOWN_MS = 2_000;
 
@@ -15,8 +15,8 @@ export function startCopying(): void {
   document.addEventListener('focusin', ({ target }) => {
     if (target instanceof HTMLInputElement && target.matches('[data-select]')) target.select();
   });
-  document.addEventListener('click', ({ target }) => {
-    const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null;
+  document.addEventListener('click', (event) => {
+    const button = closestOf(event, '[data-copy]');
     if (button !== null) void copyBy(button);
   });
 }

@@ -3,7 +3,7 @@
  * to hold in a page, the browser downloads it itself.
  */
 import { refusalOf } from './ask.ts';
-import { make } from './element.ts';
+import { closestOf, make } from './element.ts';
 import { isPlainClick } from './leaving.ts';
 import { localNumber, localSize } from './times.ts';
 import { beginWork, elapsedText } from './work-panel.ts';
@@ -27,9 +27,8 @@ let running = 0;
 /** Includes links inserted later. */
 export function startDownloads(): void {
   document.addEventListener('click', (event) => {
-    const link = event.target instanceof Element ? event.target.closest('a[data-download]') : null;
-    if (!(link instanceof HTMLAnchorElement) || !isPlainClick(event)) return;
-    if (event.defaultPrevented) return;
+    const link = closestOf<HTMLAnchorElement>(event, 'a[data-download]');
+    if (link === null || !isPlainClick(event) || event.defaultPrevented) return;
     event.preventDefault();
     link.closest<HTMLElement>('[popover]')?.hidePopover();
     link.closest('details')?.removeAttribute('open');

@@ -61,6 +61,11 @@ export function submitter(label: string, attributes: Attributes = {}): HTMLButto
   return make('button.small', { type: 'submit', ...attributes }, label);
 }
 
+/** The element that an event is about, by selector. */
+export function closestOf<E extends HTMLElement>({ target }: Event, selector: string): E | null {
+  return target instanceof Element ? target.closest<E>(selector) : null;
+}
+
 /** A form whose submission is for this page alone. */
 export function makeForm(submit: () => void, ...parts: Part[]): HTMLFormElement {
   const onsubmit = (event: Event): void => {
@@ -126,6 +131,11 @@ export function makeTable(
     typeof one === 'string' ? make('th', { scope: 'col' }, one) : one,
   );
   return make('table', attributes, make('thead', make('tr', heads)), make('tbody', rows));
+}
+
+/** Scrolls what does not fit, also by keys. */
+export function scrollBox(label: string, ...parts: Part[]): HTMLElement {
+  return make('div.scroll', { tabindex: 0, role: 'region', 'aria-label': label }, ...parts);
 }
 
 /** Calls `run` when `ms` have passed since the last call. */

@@ -5,6 +5,7 @@
  * the server too.
  */
 import { cookie } from './ask.ts';
+import { closestOf } from './element.ts';
 import { beginWork, elapsedText, type Work } from './work-panel.ts';
 
 const PATIENCE_MS = 800;
@@ -57,8 +58,8 @@ export function startLeaving(): void {
     if (method !== 'dialog' && isPage(address)) begin(form.dataset['slow'] ?? 'Working');
   });
   addEventListener('click', (event) => {
-    const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
-    if (event.defaultPrevented || !(link instanceof HTMLAnchorElement)) return;
+    const link = closestOf<HTMLAnchorElement>(event, 'a[href]');
+    if (event.defaultPrevented || link === null) return;
     if (isOpenedHere(link, event)) begin(link.dataset['slow'] ?? 'Opening the page');
   });
   addEventListener('pagehide', end);
@@ -99,9 +100,14 @@ export function startReturning(): void {
     document.documentElement.hidden = true;
     location.replace(location.pathname + location.search);
   };
-  const [navigation] = performance.getEntriesByType('navigation');
-  if ((navigation as PerformanceNavigationTiming | undefined)?.type === 'back_forward') check();
+  if (navigationType() === 'back_forward') check();
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted) check();
   });
+}
+
+/** How the user came to this page. */
+export function navigationType(): string | undefined {
+  const [navigation] = performance.getEntriesByType('navigation');
+  return (navigation as PerformanceNavigationTiming | undefined)?.type;
 }

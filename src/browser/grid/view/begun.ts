@@ -2,6 +2,7 @@
 import { formView } from '../../../pages/grid/plain-form.ts';
 import type { View } from '../../../pages/grid/view.ts';
 import { closer, make, openDialog } from '../../shared/element.ts';
+import { navigationType } from '../../shared/leaving.ts';
 import { fieldsOf, isTouched } from '../../shared/live-form.ts';
 
 export interface Begun {
@@ -20,8 +21,10 @@ export function findBegun(root: HTMLElement): Begun {
     root.querySelector(`form[role=search] input[name=${name}]`);
   const [words, filter] = [boxOf('q'), boxOf('filter')];
   const form = root.querySelector<HTMLFormElement>('.view-form form');
+  // After Back or a reload the browser restores form contents.
+  const isFresh = navigationType() === 'navigate';
   const isOpen = form?.closest('details')?.open === true;
-  const isBegun = form !== null && (isOpen || (isFresh() && [...form.elements].some(isTouched)));
+  const isBegun = form !== null && (isOpen || (isFresh && [...form.elements].some(isTouched)));
   const isFiltering = filter !== null && (activeElement === filter || isTouched(filter));
   return {
     words: words !== null && isTouched(words) ? words.value : null,
@@ -47,10 +50,4 @@ export function openForm(
     show(formView(new URLSearchParams(fieldsOf(form)), filter()));
   });
   field?.focus();
-}
-
-/** After Back or a reload the browser restores form contents. */
-function isFresh(): boolean {
-  const [navigation] = performance.getEntriesByType('navigation');
-  return (navigation as PerformanceNavigationTiming | undefined)?.type === 'navigate';
 }

@@ -15,25 +15,12 @@ interface ValuesOptions {
   filter(column: GridColumn, member: unknown): void;
 }
 
-export interface ValuesPanel {
-  readonly element: HTMLElement;
-  show(isShown: boolean): void;
-  open(column: GridColumn): void;
-  /** Asks only what has changed, unless forced. */
-  refresh(isForced?: boolean): void;
-}
-
 type Facts = ColumnFacts & { readonly isPartial: boolean };
 type Filter = (member: unknown) => void;
 
 const OPEN_AT_FIRST = 3;
 
-export function makeValuesPanel({
-  page,
-  columns,
-  restriction,
-  filter,
-}: ValuesOptions): ValuesPanel {
+export function makeValuesPanel({ page, columns, restriction, filter }: ValuesOptions) {
   const element = make('aside.values-panel', { 'aria-label': 'Values of the columns' });
   element.hidden = true;
   const parts = new Map<string, HTMLDetailsElement>();
@@ -63,6 +50,7 @@ export function makeValuesPanel({
     body.removeAttribute('aria-busy');
     body.replaceChildren(...content);
   };
+  /** Asks only what has changed, unless forced. */
   const refresh = (isForced = false): void => {
     if (element.hidden) return;
     if (isForced) asked.clear();
@@ -82,13 +70,13 @@ export function makeValuesPanel({
   };
   return {
     element,
-    show(isShown) {
+    show(isShown: boolean): void {
       element.hidden = !isShown;
       if (!isShown) return;
       if (element.childElementCount === 0) fill();
       refresh();
     },
-    open({ name }) {
+    open({ name }: GridColumn): void {
       const details = parts.get(name);
       if (details === undefined) return;
       details.open = true;

@@ -98,10 +98,27 @@ export function pastePlaces(
 
 /** Null when the line names anything else, or is the only line. */
 export function namedColumns(text: Cells, columns: readonly GridColumn[]): GridColumn[] | null {
+  const head = text.length > 1 ? headOf(text, columns) : null;
+  return head !== null && new Set(head).size === head.length ? head : null;
+}
+
+/** The columns that the first line names; null when a cell names none. */
+export function headOf([line = []]: Cells, columns: readonly GridColumn[]): GridColumn[] | null {
   const byName = new Map(columns.map((column) => [column.name.trim().toLowerCase(), column]));
-  const head = text[0]?.map((cell) => byName.get(cell.trim().toLowerCase())) ?? [];
-  const isHead = text.length > 1 && head.every((column) => column !== undefined);
-  return isHead && new Set(head).size === head.length ? head : null;
+  const head = line.map((cell) => byName.get(cell.trim().toLowerCase()));
+  return head.length > 0 && head.every((column) => column !== undefined) ? head : null;
+}
+
+/** What a line of text says for writable columns. */
+export function lineValues(
+  line: readonly string[],
+  columns: readonly (GridColumn | null)[],
+): Values {
+  const values = line.flatMap((cell, index) => {
+    const column = columns[index];
+    return column?.isWritable === true ? [[column.name, plainNumber(cell, column)] as const] : [];
+  });
+  return Object.fromEntries(values);
 }
 
 /** Repeated when the block is a whole multiple of the text. */
@@ -121,13 +138,7 @@ export function planPaste(places: PastePlaces, rows: readonly GridRow[]): BlockP
     const cell = cells[row]?.[column];
     return cell === undefined ? undefined : plainNumber(cell, columns[column]!);
   };
-  const added = cells.slice(Math.max(0, bottom - top + 1)).map((line) => {
-    const values = line.flatMap((cell, index) => {
-      const column = columns[index];
-      return column?.isWritable === true ? [[column.name, plainNumber(cell, column)] as const] : [];
-    });
-    return Object.fromEntries(values);
-  });
+  const added = cells.slice(Math.max(0, bottom - top + 1)).map((line) => lineValues(line, columns));
   return {
     edits: planCells(rows, columns, valueAt),
     added: added.filter((values) => Object.values(values).some((value) => value !== '')),

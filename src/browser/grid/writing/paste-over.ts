@@ -2,7 +2,15 @@
 import { mismatchReason } from '../../../tables/edit/mismatch-text.ts';
 import { cellOf, type CellValue, countText, idOf, lineText } from '../../../pages/grid/model.ts';
 import { messageOf } from '../../shared/ask.ts';
-import { closer, make, makeForm, makeTable, openDialog, submitter } from '../../shared/element.ts';
+import {
+  closer,
+  make,
+  makeForm,
+  makeTable,
+  openDialog,
+  scrollBox,
+  submitter,
+} from '../../shared/element.ts';
 import { type BlockPlan, valueCount, withoutMisfits } from './block-plan.ts';
 import type { Misfit, RowEdit, Values } from './row-edits.ts';
 
@@ -154,11 +162,7 @@ function previewOf({ edits, columns }: BlockPlan, misfits: readonly Misfit[]): N
   const isCut = edits.length > shown.length;
   const more = `${shown.length} of ${countText(edits.length)} are shown.`;
   return [
-    make(
-      'div.scroll',
-      { tabindex: 0, role: 'region', 'aria-label': 'Values to be replaced' },
-      makeTable(['#', ...names], body, { class: 'rows' }),
-    ),
+    scrollBox('Values to be replaced', makeTable(['#', ...names], body, { class: 'rows' })),
     ...(isCut ? [make('p.fine', more)] : []),
   ];
 }

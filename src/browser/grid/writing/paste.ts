@@ -1,8 +1,17 @@
 /** New rows from a spreadsheet, with a preview. */
-import { countText, fits, type GridColumn, plainNumber } from '../../../pages/grid/model.ts';
+import { countText, fits, type GridColumn } from '../../../pages/grid/model.ts';
 import { messageOf } from '../../shared/ask.ts';
-import { closer, make, makeForm, makeTable, openDialog, submitter } from '../../shared/element.ts';
+import {
+  closer,
+  make,
+  makeForm,
+  makeTable,
+  openDialog,
+  scrollBox,
+  submitter,
+} from '../../shared/element.ts';
 import { parseCells } from '../table/clip.ts';
+import { headOf, lineValues } from './block-plan.ts';
 import type { Values } from './row-edits.ts';
 
 const MAX_PREVIEW = 8;
@@ -17,20 +26,13 @@ interface PastedRows {
 
 /** By the names in the first line, else the given columns in order. */
 function pastedRows(cells: readonly string[][], columns: readonly GridColumn[]): PastedRows {
-  const byName = new Map(columns.map((column) => [column.name.trim().toLowerCase(), column]));
-  const head = cells[0]?.map((cell) => byName.get(cell.trim().toLowerCase())) ?? [];
-  const hasHead = head.length > 0 && head.every((column) => column !== undefined);
-  const order = hasHead ? head : columns;
+  const head = headOf(cells, columns);
   const width = Math.max(0, ...cells.map((row) => row.length));
+  const order = head ?? columns;
   const targets = Array.from({ length: width }, (_, index) => order[index] ?? null);
-  const rows = (hasHead ? cells.slice(1) : cells).map((row) => {
-    const values = row.flatMap((cell, index) => {
-      const column = targets[index] ?? null;
-      return column === null ? [] : [[column.name, plainNumber(cell, column)] as const];
-    });
-    return Object.fromEntries(values);
-  });
-  return { columns: targets, rows, hasHead };
+  const lines = head === null ? cells : cells.slice(1);
+  const rows = lines.map((line) => lineValues(line, targets));
+  return { columns: targets, rows, hasHead: head !== null };
 }
 
 interface PasteOptions {
@@ -124,10 +126,6 @@ function previewOf({ columns, rows, hasHead }: PastedRows): Node[] {
   const names = shown.map(({ name }) => name);
   return [
     make('p.fine', notes.filter((note) => note !== '').join(' ')),
-    make(
-      'div.scroll',
-      { tabindex: 0, role: 'region', 'aria-label': 'Rows to be added' },
-      makeTable(names, body, { class: 'rows' }),
-    ),
+    scrollBox('Rows to be added', makeTable(names, body, { class: 'rows' })),
   ];
 }

@@ -12,34 +12,10 @@ interface UndoControlsOptions {
   stepped(): void;
 }
 
-export class UndoControls {
-  readonly buttons: readonly [undo: HTMLButtonElement, redo: HTMLButtonElement];
-  readonly #options: UndoControlsOptions;
+export type UndoControls = ReturnType<typeof makeUndoControls>;
 
-  constructor(options: UndoControlsOptions) {
-    this.#options = options;
-    const button = (name: string, isRedo: boolean): HTMLButtonElement =>
-      quietButton(name, () => void this.step(isRedo), { 'data-action': name });
-    this.buttons = [button('Undo', false), button('Redo', true)];
-    this.draw();
-  }
-
-  /** A message with a topic outlasts messages about the server. */
-  offer(text: string, topic = ''): void {
-    this.#options.notices.show(text, { label: 'Undo', run: () => void this.step(false) }, topic);
-  }
-
-  draw(): void {
-    const { nextUndo, nextRedo } = this.#options.history;
-    const [undo, redo] = this.buttons;
-    undo.disabled = nextUndo === null;
-    undo.title = nextUndo === null ? 'Nothing to undo' : `Undo ${nextUndo.label}`;
-    redo.hidden = nextRedo === null;
-    redo.title = nextRedo === null ? '' : `Redo ${nextRedo.label}`;
-  }
-
-  async step(isRedo: boolean): Promise<void> {
-    const { history, notices, file, stepped } = this.#options;
+export function makeUndoControls({ history, notices, file, stepped }: UndoControlsOptions) {
+  const step = async (isRedo: boolean): Promise<void> => {
     try {
       const label = await (isRedo ? history.redo() : history.undo());
       if (label === null) {
@@ -55,7 +31,26 @@ export class UndoControls {
       const reason = isOther ? `${file} was changed by someone else meanwhile.` : messageOf(error);
       notices.show(`Not ${isRedo ? 'redone' : 'undone'}: ${reason}`);
       if (isConflict(error)) history.doubt();
-      this.draw();
+      draw();
     }
-  }
+  };
+  const undo = quietButton('Undo', () => void step(false), { 'data-action': 'Undo' });
+  const redo = quietButton('Redo', () => void step(true), { 'data-action': 'Redo' });
+  const draw = (): void => {
+    const { nextUndo, nextRedo } = history;
+    undo.disabled = nextUndo === null;
+    undo.title = nextUndo === null ? 'Nothing to undo' : `Undo ${nextUndo.label}`;
+    redo.hidden = nextRedo === null;
+    redo.title = nextRedo === null ? '' : `Redo ${nextRedo.label}`;
+  };
+  draw();
+  return {
+    buttons: [undo, redo],
+    step,
+    draw,
+    /** A message with a topic outlasts messages about the server. */
+    offer(text: string, topic = ''): void {
+      notices.show(text, { label: 'Undo', run: () => void step(false) }, topic);
+    },
+  };
 }

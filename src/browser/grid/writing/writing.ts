@@ -14,7 +14,7 @@ import { Changes } from './changes.ts';
 import { RowRequests } from './requests.ts';
 import type { WrittenRow } from './row-edits.ts';
 import { RowWriting, type WritingContext } from './row-writing.ts';
-import { UndoControls } from './undo-controls.ts';
+import { makeUndoControls } from './undo-controls.ts';
 import { UndoHistory } from './undo-history.ts';
 
 interface WritingOptions {
@@ -49,7 +49,7 @@ export class Writing {
       store.reload();
       changed();
     };
-    const undo = new UndoControls({ history, notices, file: data.file, stepped });
+    const undo = makeUndoControls({ history, notices, file: data.file, stepped });
     const changes = new Changes(requests, history, data.columns);
     const shared = { data, store, table, notices, requests, changes, history, undo, changed };
     this.#context = shared;
