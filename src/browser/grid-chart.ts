@@ -84,7 +84,7 @@ globalThis.svcDrawChart = (box: HTMLElement, drawing: ChartDrawing): (() => void
           ({ cursor: { idx } }) => {
             const y = ys[idx ?? -1];
             const text = shownText(Number((y ?? 0).toPrecision(12)));
-            told(y === undefined ? '\u00a0' : `${labels[idx!]} · ${yLabel}: ${text}`);
+            told(y === undefined ? '' : `${labels[idx!]} · ${yLabel}: ${text}`);
           },
         ],
       },
@@ -143,7 +143,7 @@ function scaleAxis({ axis, points }: ChartSeries): uPlot.Axis {
   };
   return {
     ...plainAxis,
-    size: axis === 'time' ? 42 : 28,
+    size: (_, texts) => (texts?.some((text) => text.includes('\n')) ? 42 : 28),
     splits: (plot, _, min, max) => ticksOf(plot, min, max),
     values: textsOf,
   };

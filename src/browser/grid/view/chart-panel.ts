@@ -17,7 +17,7 @@ export interface ChartDrawing {
   readonly series: ChartSeries;
   readonly xLabel: string;
   readonly yLabel: string;
-  /** Called with the point under the pointer in words; a space for none. */
+  /** Called with the point under the pointer in words; `''` for none. */
   told(text: string): void;
 }
 
@@ -56,7 +56,7 @@ export function makeChartPanel(options: ChartOptions) {
   const controls = make('div.chart-controls');
   const note = make('p.fine', { role: 'status' });
   const box = make('div.chart-canvas', { role: 'img' });
-  const readout = make('p.fine', { 'aria-hidden': 'true' }, '\u00a0');
+  const readout = make('p.fine', { 'aria-hidden': 'true' });
   const table = scrollBox('The chart as a table');
   table.classList.add('chart-table');
   const element = make(
@@ -64,8 +64,7 @@ export function makeChartPanel(options: ChartOptions) {
     { 'aria-label': 'Chart', hidden: true },
     controls,
     box,
-    readout,
-    note,
+    make('div.tool-group', note, readout),
     make('details', make('summary', 'As a table'), table),
   );
   let choice: ChartChoice | null = null;
