@@ -56,8 +56,8 @@ type PublishedFiles = Pick<
   | 'check'
 >;
 
-/** Everything an operation may ask for; each names the few it needs. */
-export interface App extends PublishedFiles {
+/** Everything that operations and the server ask for. */
+export interface App extends PublishedFiles, EventParts {
   /** The effective configuration; a reload replaces it. */
   config: Config;
   readonly log: Log;
@@ -75,7 +75,6 @@ export interface App extends PublishedFiles {
   /** Null while OIDC is off. */
   readonly oidc: Oidc | null;
   readonly reading: TableReader;
-  readonly eventParts: EventParts;
   readonly retention: Retention;
   readonly lists: Lists;
   readonly judgePassword: JudgePassword;
@@ -207,7 +206,7 @@ export async function openApp(
       if (search === null) throw new Error('a command beside the server has no search');
       return search;
     },
-    eventParts,
+    ...eventParts,
     retention,
     searches: new Searches({
       pool: pools.query,

@@ -105,7 +105,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     stop: async () => {
       stopUpkeep();
       stopFollowing();
-      app.eventParts.tails.close();
+      app.tails.close();
       await listeners.close();
       await server.stop(GRACE_MS);
       await app.close();
@@ -119,7 +119,6 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
   registerAppMetrics(metrics, app);
   registerEventMetrics(metrics, app);
   const own = {
-    ...app.eventParts,
     metrics,
     firstRun,
     startedAt: app.clock.monotonic(),

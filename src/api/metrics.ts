@@ -1,12 +1,10 @@
 /** For superusers, and for any active API key, which is what a scraper holds. */
+import type { App } from '../app.ts';
 import { Elysia } from 'elysia';
 import { AppError } from '../base/errors.ts';
 import { bodyReply } from '../http/reply/reply.ts';
 import type { Viewer } from '../http/operation-description.ts';
 import { door } from '../http/door.ts';
-import type { EventParts } from '../events/open-events.ts';
-import type { Retention } from '../events/retention/retention.ts';
-import type { Searches } from '../language/run/searches.ts';
 import type { Metrics } from '../http/metrics.ts';
 
 export const metricsRoute = new Elysia({ name: 'metrics' }).use(door).get(
@@ -33,15 +31,9 @@ export const metricsRoute = new Elysia({ name: 'metrics' }).use(door).get(
   },
 );
 
-interface EventFigures {
-  readonly eventParts: EventParts;
-  readonly retention: Retention;
-  readonly searches: Searches;
-}
-
 export function registerEventMetrics(
   metrics: Metrics,
-  { eventParts: { events, ingestCounters, tails }, retention, searches }: EventFigures,
+  { events, ingestCounters, retention, searches, tails }: App,
 ): void {
   metrics.gauge(
     'svc_events_total',

@@ -2,7 +2,6 @@
 import type { Caller } from '../accounts/rights/principal.ts';
 import type { App } from '../app.ts';
 import type { Family, ResourceType } from '../docroot/kind.ts';
-import type { EventParts } from '../events/open-events.ts';
 import type { FirstRun } from '../operations/setup.ts';
 import type { ResourceFacts } from '../operations/resources.ts';
 import type { Metrics } from './metrics.ts';
@@ -27,7 +26,7 @@ export interface ReadableResources {
   readonly problems: readonly { readonly resource: string; readonly problem: string }[];
 }
 
-export interface ServerServices extends Readonly<App>, EventParts {
+export interface ServerServices extends Readonly<App> {
   readonly metrics: Metrics;
   readonly firstRun: FirstRun;
   /** `clock.monotonic()` at the start of the server. */

@@ -3,17 +3,13 @@
  *
  * Credentials end here. A handler learns the caller from `x-svc-*` headers, which nobody else can send.
  */
+import type { App } from '../app.ts';
 import { loadGrants } from '../accounts/rights/permissions.ts';
 import type { Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
 import type { HandlerRequest } from '../handlers/handler-call.ts';
 import { mayAccess } from '../operations/access.ts';
-import {
-  addressedHandler,
-  callHandler,
-  type HandlerAddress,
-  type HandlerServices,
-} from '../operations/handlers.ts';
+import { addressedHandler, callHandler, type HandlerAddress } from '../operations/handlers.ts';
 import { isStillAdmitted } from './hooks/admission.ts';
 import { gzipBytes, isTextLike, MIN_GZIP_BYTES, acceptsGzip } from './reply/negotiate.ts';
 import type { Context } from './context.ts';
@@ -50,10 +46,7 @@ const OWN_COOKIE = /^\s*svc_/;
 const SHORT_BYTES = 256 * 1024;
 
 /** The answer of the handler a path below `/api` belongs to; null when it belongs to none. */
-export function handlerAnswer(
-  services: HandlerServices,
-  context: Context,
-): Promise<Response> | null {
+export function handlerAnswer(services: App, context: Context): Promise<Response> | null {
   const address = addressedHandler(services, context.segments.slice(1));
   if (address === null) return null;
   const verb: Verb = isSafeMethod(context.method) ? 'read' : 'write';

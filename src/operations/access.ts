@@ -2,6 +2,7 @@
  * The only place that decides whether a caller may use a resource. Permission is checked before existence, so nobody
  * without a right learns which names exist.
  */
+import type { App } from '../app.ts';
 import type { Audit } from '../accounts/audit/audit.ts';
 import {
   type Grants,
@@ -12,14 +13,7 @@ import {
 import type { Caller, Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError, notAnswering } from '../base/errors.ts';
 import { type Soon, whenThere } from '../base/work/soon.ts';
-import type { Registry, Resource } from '../docroot/registry/registry.ts';
-import type { Database } from '../store/database.ts';
-
-export interface AccessServices {
-  readonly db: Database;
-  readonly audit: Audit;
-  readonly registry: Pick<Registry, 'isOutOfSight'>;
-}
+import type { Resource } from '../docroot/registry/registry.ts';
 
 export interface Origin {
   readonly clientAddress: string | null;
@@ -65,7 +59,7 @@ interface AccessRequest {
  * `not-found`, or `unavailable` when the file system cannot be asked; for all others `permission-denied`, audited.
  */
 export function requireAccess(
-  services: AccessServices,
+  services: App,
   caller: Caller,
   origin: Origin,
   request: AccessRequest,
@@ -80,7 +74,7 @@ export function requireAccess(
 }
 
 async function refuse(
-  services: AccessServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   grants: Grants,

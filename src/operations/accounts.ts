@@ -1,7 +1,5 @@
-import type { Audit } from '../accounts/audit/audit.ts';
+import type { App } from '../app.ts';
 import { ANY_CHALLENGE } from '../accounts/identity/refusal.ts';
-import type { AuthServices } from '../accounts/identity/method.ts';
-import type { JudgePassword } from '../accounts/identity/password-strength.ts';
 import { checkPasswordLength, hashPassword } from '../accounts/identity/passwords.ts';
 import type { Principal } from '../accounts/rights/principal.ts';
 import {
@@ -15,11 +13,6 @@ import { getUserWithHash, replacePasswordHash } from '../accounts/identity/users
 import { AppError } from '../base/errors.ts';
 import { type Origin, record } from './access.ts';
 import { Input } from '../base/json/input.ts';
-
-export interface AccountServices extends AuthServices {
-  readonly audit: Audit;
-  readonly judgePassword: JudgePassword;
-}
 
 export interface Browser extends Origin {
   readonly userAgent: string | null;
@@ -63,7 +56,7 @@ export function parseLogin(body: unknown): LoginInput {
  * `throttled`, `unavailable`. Audited as `login`; failures as `login_failed`.
  */
 export async function login(
-  services: AccountServices,
+  services: App,
   browser: Browser,
   { username, password }: LoginInput,
 ): Promise<StartedSession> {
@@ -79,7 +72,7 @@ export async function login(
 }
 
 /** Throws `permission-denied` while passwords of local accounts are not accepted. */
-export function requireLocalLogin({ localLogin }: AccountServices): void {
+export function requireLocalLogin({ localLogin }: App): void {
   if (localLogin.isEnabled) return;
   throw new AppError('permission-denied', 'Local password login is disabled');
 }
@@ -97,7 +90,7 @@ interface SessionFacts {
  * `createSession`.
  */
 export async function startSession(
-  services: AccountServices,
+  services: App,
   browser: Browser,
   user: User,
   { details = 'User logged in', passwordHash, idToken = null }: SessionFacts = {},
@@ -119,7 +112,7 @@ export async function startSession(
 
 /** Ends the session of a cookie value, if any; returns the ID token it was started with. */
 export async function logout(
-  services: AccountServices,
+  services: App,
   origin: Origin,
   sessionToken: string | null,
 ): Promise<{ readonly idToken: string | null }> {
@@ -139,7 +132,7 @@ export function describeCaller(caller: Principal): {
 }
 
 export async function hasLocalPassword(
-  { db }: Pick<AccountServices, 'db'>,
+  { db }: Pick<App, 'db'>,
   caller: Principal,
 ): Promise<boolean> {
   const found = await getUserWithHash(db, caller.userId);
@@ -156,10 +149,7 @@ export interface SessionView {
   readonly current: boolean;
 }
 
-export async function listSessions(
-  services: AccountServices,
-  caller: Principal,
-): Promise<SessionView[]> {
+export async function listSessions(services: App, caller: Principal): Promise<SessionView[]> {
   const sessions = await findSessions(services.db, caller.userId, services.clock.now());
   return sessions.map((session) => ({
     id: session.id,
@@ -174,7 +164,7 @@ export async function listSessions(
 
 /** Audited. Throws `not-found` for another user's or unknown id. */
 export async function revokeSession(
-  services: AccountServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   sessionId: number,
@@ -196,7 +186,7 @@ export async function revokeSession(
  * `weak-password`, `invalid-request`, `throttled`, `unavailable`.
  */
 export async function changePassword(
-  services: AccountServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   body: unknown,
@@ -232,7 +222,7 @@ function wrongPassword(): AppError {
 
 /** Throws `weak-password` for a password that is easy to guess, with a hint at a better one. */
 export async function requireStrength(
-  { judgePassword }: Pick<AccountServices, 'judgePassword'>,
+  { judgePassword }: Pick<App, 'judgePassword'>,
   password: string,
   username: string,
 ): Promise<void> {

@@ -4,26 +4,14 @@
  * An administrator is a superuser of the server, or the operator at the command line, who owns the state directory
  * anyway. Routes check this too; the check here covers a route that forgets to.
  */
-import type { Audit } from '../accounts/audit/audit.ts';
-import type { JudgePassword } from '../accounts/identity/password-strength.ts';
+import type { AccountsApp } from '../app.ts';
 import { notAuthenticated } from '../accounts/identity/refusal.ts';
 import type { Caller, Principal } from '../accounts/rights/principal.ts';
-import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { ExactValues } from '../tables/read/list-plan.ts';
 import { planList } from '../tables/read/list-plan.ts';
-import type { Lists } from '../tables/read/list-run.ts';
-import type { Database } from '../store/database.ts';
 import type { ListPage, ListSource } from '../store/list-source.ts';
 import type { Actor, Origin } from './access.ts';
-
-export interface AdminServices {
-  readonly db: Database;
-  readonly audit: Audit;
-  readonly clock: Clock;
-  readonly lists: Lists;
-  readonly judgePassword: JudgePassword;
-}
 
 /** Only `administratorOf` makes one, so requiring it as a parameter is the check. */
 export interface Administrator extends Actor {
@@ -52,7 +40,7 @@ export interface ListRequest {
 }
 
 /** Reads a list. Throws as `planList`, and `timed-out` for a filter that takes too long. */
-export function listOf<Services extends Pick<AdminServices, 'lists'>>(
+export function listOf<Services extends Pick<AccountsApp, 'lists'>>(
   source: ListSource | ((services: Services) => ListSource),
 ) {
   return async (

@@ -1,3 +1,4 @@
+import type { AccountsApp, App } from '../app.ts';
 import type { ApiKey } from '../accounts/identity/api-keys.ts';
 import {
   apiKeyList,
@@ -13,8 +14,7 @@ import { formatScopes, parseScopes } from '../accounts/rights/scopes.ts';
 import { AppError } from '../base/errors.ts';
 import type { Scope } from '../accounts/rights/principal.ts';
 import { type Origin, record } from './access.ts';
-import type { AccountServices } from './accounts.ts';
-import { type Administrator, type AdminServices, listOf } from './administration.ts';
+import { type Administrator, listOf } from './administration.ts';
 import { requireUser } from './users.ts';
 import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/json/input.ts';
 
@@ -40,10 +40,7 @@ export interface NewApiKeyView {
 }
 
 /** By id, revoked ones included. */
-export async function listApiKeys(
-  services: AccountServices,
-  caller: Principal,
-): Promise<ApiKeyView[]> {
+export async function listApiKeys(services: App, caller: Principal): Promise<ApiKeyView[]> {
   const keys = await findApiKeys(services.db, { userId: caller.userId });
   return keys.map((key) => ({
     id: key.id,
@@ -58,7 +55,7 @@ export async function listApiKeys(
 
 /** Audited. Throws `invalid-request`, and `bad-request` for more than a year. */
 export async function createApiKey(
-  services: AccountServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   body: unknown,
@@ -80,7 +77,7 @@ export async function createApiKey(
 
 /** Repeatable; audited. Throws `not-found` for another user's or unknown id. */
 export async function revokeApiKey(
-  services: AccountServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   keyId: number,
@@ -101,7 +98,7 @@ export interface NewUserApiKeyView extends NewApiKeyView {
 
 /** Throws as `createApiKey`, and `not-found` (`User not found`). */
 export async function createApiKeyFor(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   body: unknown,
 ): Promise<NewUserApiKeyView> {
@@ -128,7 +125,7 @@ export async function createApiKeyFor(
 
 /** Repeatable. Throws `not-found`. */
 export async function revokeAnyApiKey(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   keyId: number,
 ): Promise<void> {

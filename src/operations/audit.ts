@@ -1,17 +1,13 @@
+import type { AccountsApp } from '../app.ts';
 import { auditActions, auditList } from '../accounts/audit/audit.ts';
 import { csvCell } from '../base/text/csv-cell.ts';
 import type { ListPage } from '../store/list-source.ts';
-import {
-  type Administrator,
-  type AdminServices,
-  type ListRequest,
-  listOf,
-} from './administration.ts';
+import { type Administrator, type ListRequest, listOf } from './administration.ts';
 
 /** Newest first. Throws as `listOf`. */
 export const listAudit = listOf(auditList);
 
-export function listAuditActions({ db }: AdminServices, _admin: Administrator): Promise<string[]> {
+export function listAuditActions({ db }: AccountsApp, _admin: Administrator): Promise<string[]> {
   return auditActions(db);
 }
 
@@ -23,7 +19,7 @@ type AuditFormat = (typeof AUDIT_FORMATS)[number];
  * `listOf` before the first piece.
  */
 export async function exportAudit(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   { query, exact }: ListRequest,
   format: AuditFormat,

@@ -1,3 +1,4 @@
+import type { App } from '../app.ts';
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -15,10 +16,7 @@ import { migrations } from '../store/migrations/index.ts';
 import { ensureDirectory } from '../store/state-files.ts';
 import { LOCK_FILE, lockStateDirectory } from '../store/state-lock.ts';
 
-interface BackupServices {
-  readonly config: Config;
-  readonly audit: Audit;
-}
+type BackupServices = Pick<App, 'config' | 'audit'>;
 
 /** `target` is a path or a stream; a server may run meanwhile. Throws `conflict` and the system's errors. */
 export async function backUp(

@@ -1,17 +1,13 @@
-import type { CacheEntries } from '../docroot/cache-entries.ts';
-import { type Administrator, type AdminServices, listOf } from './administration.ts';
+import type { App } from '../app.ts';
+import { type Administrator, listOf } from './administration.ts';
 import { record } from './access.ts';
 
-export interface CacheServices extends AdminServices {
-  readonly cache: CacheEntries;
-}
-
 /** Expired ones excluded. Throws as `listOf`. */
-export const listCache = listOf((services: CacheServices) => services.cache.list());
+export const listCache = listOf((services: App) => services.cache.list());
 
 /** Null: all files. */
 export async function clearCache(
-  services: CacheServices,
+  services: App,
   admin: Administrator,
   resource: string | null,
 ): Promise<void> {
@@ -27,7 +23,7 @@ export async function clearCache(
 
 /** None is no error. */
 export async function deleteCacheEntry(
-  services: CacheServices,
+  services: App,
   admin: Administrator,
   keys: readonly [string, ...string[]],
   resource: string,

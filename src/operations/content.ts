@@ -1,4 +1,5 @@
 /** Content and media: find, open, render, describe. Changes no file, so only refusals are audited. */
+import type { App } from '../app.ts';
 import type { Caller, Verb } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
 import { isVideo, mediaTypeOf } from '../base/files/media-type.ts';
@@ -7,14 +8,9 @@ import { looksLikeText, readText } from '../base/text/text-bytes.ts';
 import type { Documents } from '../docroot/documents.ts';
 import { type MediaMetadata, NO_METADATA, type PictureSize } from '../docroot/kind.ts';
 import type { Area } from '../docroot/registry/names.ts';
-import type { Registry, Resource } from '../docroot/registry/registry.ts';
-import { type AccessServices, type Origin, mayAccess, requireAccess } from './access.ts';
+import type { Resource } from '../docroot/registry/registry.ts';
+import { type Origin, mayAccess, requireAccess } from './access.ts';
 import { loadGrants } from '../accounts/rights/permissions.ts';
-
-export interface ContentServices extends AccessServices {
-  readonly registry: Registry;
-  readonly documents: Documents;
-}
 
 interface ContentAddress {
   /** Null for a path without a family prefix. */
@@ -25,7 +21,7 @@ interface ContentAddress {
 
 /** Throws as `requireAccess`. With a family prefix, a right on either name is enough to be told `not-found`. */
 export async function findByPath(
-  services: ContentServices,
+  services: App,
   caller: Caller,
   origin: Origin,
   { area, name, path }: ContentAddress,
@@ -49,7 +45,7 @@ const TEXT_TYPES = /^(?:text\/|application\/(?:json|xml|yaml|toml)$|.*\+(?:xml|j
  * text of more than `maxBytes`, `not-found`, and as `Documents.rendered`.
  */
 export async function readContent(
-  { documents }: Pick<ContentServices, 'documents'>,
+  { documents }: Pick<App, 'documents'>,
   resource: Resource,
   maxBytes: number,
 ): Promise<FileContent> {
@@ -72,7 +68,7 @@ export async function readContent(
 
 /** Throws `too-large` past `maxBytes`, and `not-found`. */
 export async function readBytes(
-  { documents }: Pick<ContentServices, 'documents'>,
+  { documents }: Pick<App, 'documents'>,
   resource: Resource,
   maxBytes: number,
 ): Promise<Uint8Array> {
@@ -100,7 +96,7 @@ export interface MediaDescription extends MediaMetadata {
 
 /** Throws `not-found` when the file is gone. */
 export async function describeMedia(
-  { documents }: ContentServices,
+  { documents }: App,
   resource: Resource,
 ): Promise<MediaDescription> {
   const { rel, canonical } = resource;
@@ -135,7 +131,7 @@ const PICTURES_WAIT_MS = 200;
  * not measured in time. A name may have its extension or not.
  */
 export async function pictureSizes(
-  { db, registry, documents }: ContentServices,
+  { db, registry, documents }: App,
   caller: Caller,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, PictureSize>> {
@@ -155,7 +151,7 @@ export async function pictureSizes(
 
 /** By rel in byte order. Throws `permission-denied` when there are none and the caller is no superuser. */
 export async function listMedia(
-  { db, registry }: ContentServices,
+  { db, registry }: App,
   caller: NonNullable<Caller>,
 ): Promise<readonly Resource[]> {
   const grants = await loadGrants(db, caller);

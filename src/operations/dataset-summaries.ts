@@ -1,8 +1,9 @@
+import type { App } from '../app.ts';
 import { AppError } from '../base/errors.ts';
 import type { ListParameters } from '../tables/read/list-parameters.ts';
 import type { Summary, SummaryWish } from '../tables/read/summary-jobs.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
-import { type DatasetServices, queryRows } from './datasets.ts';
+import { queryRows } from './datasets.ts';
 
 interface SummaryRequest {
   /** Only `filter` and `q` matter. */
@@ -15,7 +16,7 @@ interface SummaryRequest {
 
 /** Throws `invalid-query` for unknown columns and filters, and what reading throws. */
 export async function summariseRows(
-  services: DatasetServices,
+  services: App,
   resource: Resource,
   { parameters, columns, wish, signal }: SummaryRequest,
 ): Promise<Summary> {

@@ -1,32 +1,18 @@
+import type { App } from '../app.ts';
 import type { Caller, Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
-import type { Clock } from '../base/clock.ts';
 import { type Soon, whenThere } from '../base/work/soon.ts';
-import type { Edits } from '../tables/edit/edits.ts';
 import type { Format } from '../tables/read/format.ts';
 import type { ListParameters } from '../tables/read/list-parameters.ts';
 import { misfitValues, type MisfitValue, parseMutation } from '../tables/edit/mutation.ts';
-import { type TableReader, StaleRead } from '../tables/read/table-reader.ts';
+import { StaleRead } from '../tables/read/table-reader.ts';
 import type { PreparedRead } from '../tables/copy/table-cache.ts';
 import type { Table } from '../tables/copy/table.ts';
-import type { TableTarget } from '../tables/copy/table-target.ts';
-import type { Tables } from '../tables/copy/tables.ts';
-import type { CacheEntries } from '../docroot/cache-entries.ts';
-import type { Registry, Resource } from '../docroot/registry/registry.ts';
+import type { Resource } from '../docroot/registry/registry.ts';
 import { loadGrants } from '../accounts/rights/permissions.ts';
-import { type AccessServices, mayAccess, type Origin, record, requireAccess } from './access.ts';
+import { mayAccess, type Origin, record, requireAccess } from './access.ts';
 import { isWritable } from './resources.ts';
 import type { EditResult } from '../tables/edit/draft.ts';
-
-export interface DatasetServices extends AccessServices {
-  readonly registry: Registry;
-  readonly datasets: { targetOf(resource: Resource): TableTarget };
-  readonly tables: Tables;
-  readonly reading: TableReader;
-  readonly edits: Edits;
-  readonly clock: Clock;
-  readonly cache: CacheEntries;
-}
 
 /** `Allow` of a dataset that cannot be written. */
 export const READ_METHODS = 'GET, HEAD, OPTIONS';
@@ -37,7 +23,7 @@ export const DATASET_METHODS = 'GET, HEAD, OPTIONS, POST, PATCH, DELETE';
  * and `not-found` for a name that is no dataset.
  */
 export function findDataset(
-  services: DatasetServices,
+  services: App,
   caller: Caller,
   origin: Origin,
   name: string,
@@ -67,7 +53,7 @@ const MAX_VERSIONS = 8;
  * `invalid-query` for parameters, and what `use` throws.
  */
 export function queryRows<T>(
-  services: DatasetServices,
+  services: App,
   resource: Resource,
   parameters: ListParameters,
   format: Format,
@@ -94,7 +80,7 @@ export function queryRows<T>(
 
 /** As JSON text, with the version it belongs to. */
 export async function readSchema(
-  services: DatasetServices,
+  services: App,
   resource: Resource,
 ): Promise<{ readonly version: string; readonly json: string }> {
   const table = await services.tables.current(services.datasets.targetOf(resource));
@@ -117,10 +103,7 @@ function inferredSchema({ rel }: Resource, { columns }: Table): string {
 }
 
 /** Throws `unreadable-file`, whatever the purpose. */
-export async function requireReadable(
-  services: DatasetServices,
-  resource: Resource,
-): Promise<void> {
+export async function requireReadable(services: App, resource: Resource): Promise<void> {
   await services.tables.current(services.datasets.targetOf(resource));
 }
 
@@ -144,7 +127,7 @@ const AUDIT_ACTIONS = {
  * `locked` and `conflict`.
  */
 export async function changeRows(
-  services: DatasetServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   resource: Resource,
@@ -186,7 +169,7 @@ export async function changeRows(
  * change rows. Throws `schema-mismatch` when `rows` is no list of objects or names columns that cannot be written.
  */
 export async function checkValues(
-  services: DatasetServices,
+  services: App,
   resource: Resource,
   rows: unknown,
 ): Promise<MisfitValue[]> {
@@ -211,7 +194,7 @@ function detailsOf({ action, rowIds }: EditResult): string {
 
 /** The right, the kind and the mode of the server allow it. */
 export async function mayChangeRows(
-  services: AccessServices & { readonly config: { readonly readonly: boolean } },
+  services: App,
   caller: Caller,
   resource: Resource,
 ): Promise<boolean> {

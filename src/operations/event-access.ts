@@ -1,4 +1,4 @@
-import type { Audit } from '../accounts/audit/audit.ts';
+import type { App } from '../app.ts';
 import type { Grants } from '../accounts/rights/permissions.ts';
 import {
   grantsCoverEvents,
@@ -7,44 +7,19 @@ import {
 } from '../accounts/rights/permissions.ts';
 import type { Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Config } from '../config/schema.ts';
-import type { IngestCounters } from '../events/intake/counters.ts';
-import type { Events } from '../events/events.ts';
-import type { ListenerViews } from '../events/tail/listener-view.ts';
-import type { RateLimiter } from '../events/intake/rate.ts';
-import type { Tails } from '../events/tail/tail.ts';
-import type { Searches } from '../language/run/searches.ts';
-import type { Database } from '../store/database.ts';
 import { type Origin, record } from './access.ts';
-
-export interface EventServices {
-  readonly config: Config;
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly audit: Audit;
-  readonly events: Events;
-  readonly ingestCounters: IngestCounters;
-  readonly tails: Tails;
-  readonly listeners: ListenerViews;
-  readonly rates: { readonly ingest: RateLimiter; readonly search: RateLimiter };
-  readonly searches: Pick<Searches, 'enter'>;
-}
 
 export const NO_EVENT_PERMISSION = 'You do not have permission to perform this action.';
 
 /** The caller's grants, with those of `events.default_access`. */
 export async function eventGrants(
-  services: Pick<EventServices, 'config' | 'db'>,
+  services: Pick<App, 'config' | 'db'>,
   caller: Principal,
 ): Promise<Grants> {
   return withDefaultAccess(services, await loadGrants(services.db, caller));
 }
 
-export function withDefaultAccess(
-  { config }: Pick<EventServices, 'config'>,
-  grants: Grants,
-): Grants {
+export function withDefaultAccess({ config }: Pick<App, 'config'>, grants: Grants): Grants {
   if (config.events.default_access !== 'read') return grants;
   const { read, write } = grants.patterns;
   return { ...grants, patterns: { read: [...read, '@events'], write } };
@@ -52,7 +27,7 @@ export function withDefaultAccess(
 
 /** Requires the right on at least one index and returns the grants. Throws `permission-denied`, audited. */
 export async function requireEventRight(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   verb: Verb,
@@ -64,21 +39,21 @@ export async function requireEventRight(
 }
 
 export async function mayReadEvents(
-  services: Pick<EventServices, 'config' | 'db'>,
+  services: Pick<App, 'config' | 'db'>,
   caller: Principal,
 ): Promise<boolean> {
   return grantsTouchEvents(await eventGrants(services, caller), 'read');
 }
 
 export async function mayWriteEvents(
-  services: Pick<EventServices, 'config' | 'db'>,
+  services: Pick<App, 'config' | 'db'>,
   caller: Principal,
 ): Promise<boolean> {
   return grantsTouchEvents(await eventGrants(services, caller), 'write');
 }
 
 export async function mayUseEvents(
-  services: Pick<EventServices, 'config' | 'db'>,
+  services: Pick<App, 'config' | 'db'>,
   caller: Principal,
 ): Promise<boolean> {
   const grants = await eventGrants(services, caller);
@@ -87,7 +62,7 @@ export async function mayUseEvents(
 
 /** `index` null: any. */
 export async function auditDenial(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   { verb, index }: { readonly verb: Verb; readonly index: string | null },
@@ -102,7 +77,7 @@ export async function auditDenial(
 }
 
 /** The indexes that hold events and may be read; null: all present and future ones. */
-export function readableIndexes(services: EventServices, grants: Grants): string[] | null {
+export function readableIndexes(services: App, grants: Grants): string[] | null {
   // No index has this name: it is longer than allowed.
   if (grantsCoverEvents(grants, 'x'.repeat(256), 'read')) return null;
   return services.events.indexNames().filter((index) => grantsCoverEvents(grants, index, 'read'));

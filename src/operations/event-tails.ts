@@ -1,9 +1,9 @@
+import type { App } from '../app.ts';
 import { grantsCoverEvents, grantsTouchEvents } from '../accounts/rights/permissions.ts';
 import type { Principal } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
 import type { TailOrder } from '../events/tail/tail-stream.ts';
 import type { Origin } from './access.ts';
-import type { EventServices } from './event-access.ts';
 import { eventGrants, requireEventRight } from './event-access.ts';
 
 const RETRY_SECONDS = '5';
@@ -13,7 +13,7 @@ const RETRY_SECONDS = '5';
  * caller's credential is still valid. Throws `permission-denied`, `throttled`.
  */
 export async function openTail(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   request: {

@@ -1,3 +1,4 @@
+import type { App } from '../app.ts';
 import type { Principal } from '../accounts/rights/principal.ts';
 import { grantsCoverEvents } from '../accounts/rights/permissions.ts';
 import { AppError } from '../base/errors.ts';
@@ -18,7 +19,6 @@ import { ALL_EVENTS } from '../events/read/selection.ts';
 import type { Pieces, WriterResult } from '../events/store/writer-orders.ts';
 import { lengthOf } from '../events/store/writer-orders.ts';
 import { type Origin, record } from './access.ts';
-import type { EventServices } from './event-access.ts';
 import {
   auditDenial,
   eventGrants,
@@ -59,7 +59,7 @@ export interface WriterReply {
  * rate. Throws `permission-denied`, `throttled`.
  */
 export async function admitIntake(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   dialect: string,
@@ -76,13 +76,13 @@ export async function admitIntake(
  * A place in the queue before the writer, filled while the body arrives; the caller must leave it. Throws
  * `unavailable` when no events are accepted now.
  */
-export function queuePlace({ events }: EventServices, caller: Principal): QueuePlace {
+export function queuePlace({ events }: App, caller: Principal): QueuePlace {
   return events.ingest.place(holderOf(senderOf(caller)));
 }
 
 /** For a request refused because of its body, before the writer saw it. */
 export function noteRefusedIntake(
-  services: EventServices,
+  services: App,
   caller: Principal,
   dialect: string,
   error: AppError,
@@ -96,7 +96,7 @@ function reasonOf({ status }: AppError): RejectReason {
   return status === 503 ? 'unavailable' : 'invalid';
 }
 
-export function isAcceptingEvents({ events }: EventServices): boolean {
+export function isAcceptingEvents({ events }: App): boolean {
   return events.ingest.isAccepting;
 }
 
@@ -105,7 +105,7 @@ export function isAcceptingEvents({ events }: EventServices): boolean {
  * answer.
  */
 export async function ingestEvents(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   request: IntakeRequest,
@@ -156,7 +156,7 @@ export async function ingestEvents(
  * `permission-denied`, and `bad-request` for a key without acknowledgement.
  */
 export async function acknowledgedOf(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   request: { readonly channel: string; readonly ids: readonly number[] },
@@ -194,7 +194,7 @@ function senderOf(caller: Principal): Sender {
 
 /** Throws `permission-denied`, and `not-found` for an event the caller may not read. */
 export async function getEvent(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   id: number,
@@ -215,7 +215,7 @@ interface ListedEvents {
 
 /** In the order of their ids; see `ListOrder`. Throws `permission-denied`, `unavailable`. */
 export async function listEvents(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   request: {
@@ -240,7 +240,7 @@ export async function listEvents(
 
 /** Throws `permission-denied`, `throttled` when too many of the caller's searches run, `unavailable`. */
 export async function countEvents(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   request: {
@@ -265,7 +265,7 @@ export async function countEvents(
 
 /** Throws as `countEvents`. */
 export async function describeFields(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   request: {
@@ -292,7 +292,7 @@ interface QueryFault {
 }
 
 async function inTurn<Answer>(
-  { searches }: EventServices,
+  { searches }: App,
   { userId }: Principal,
   signal: AbortSignal,
   work: () => Promise<Response>,
@@ -310,7 +310,7 @@ async function answerOf<Answer>(response: Response): Promise<Answer | QueryFault
   return response.headers.has(QUERY_PROBLEM_HEADER) ? { fault: body as object } : body;
 }
 
-export function filterQuery(services: EventServices, text: string | null): FilterQuery | null {
+export function filterQuery(services: App, text: string | null): FilterQuery | null {
   if (text === null || /^[\s|]*$/.test(text)) return null;
   const { search } = services.config.events;
   return {
@@ -323,10 +323,7 @@ export function filterQuery(services: EventServices, text: string | null): Filte
 }
 
 /** Null for no fault; reads no events. */
-export async function faultOfQuery(
-  services: EventServices,
-  query: FilterQuery,
-): Promise<object | null> {
+export async function faultOfQuery(services: App, query: FilterQuery): Promise<object | null> {
   const order = { selection: ALL_EVENTS, query, aboveId: 0, highestId: 0, most: 0 };
   const response = await services.events.request('events-matching', order);
   if (response.headers.has(QUERY_PROBLEM_HEADER)) return (await response.json()) as object;
@@ -335,7 +332,7 @@ export async function faultOfQuery(
 }
 
 async function readable(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   selection: Selection,
@@ -347,7 +344,7 @@ async function readable(
 
 /** Audited. The answer says what was wrong. Throws `permission-denied`, `unavailable`. */
 export async function updateEvent(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   request: {
@@ -365,7 +362,7 @@ export async function updateEvent(
 
 /** Audited. Throws as `updateEvent`. */
 export async function deleteEvent(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   request: { readonly id: number; readonly ifMatch: string | null },
@@ -380,7 +377,7 @@ export async function deleteEvent(
 }
 
 async function change(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   order:
@@ -401,7 +398,7 @@ async function change(
 }
 
 async function auditChange(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   { kind, id }: { readonly kind: 'update' | 'delete'; readonly id: number },

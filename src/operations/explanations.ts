@@ -1,4 +1,5 @@
 /** Applies the rules that decide access. */
+import type { App } from '../app.ts';
 import { withoutEndSlashes } from '../base/paths.ts';
 import { getApiKey } from '../accounts/identity/api-keys.ts';
 import {
@@ -18,19 +19,15 @@ import { formatScopes } from '../accounts/rights/scopes.ts';
 import { findUser, listUsers, type User } from '../accounts/identity/users.ts';
 import { timestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { Config } from '../config/schema.ts';
 import type { Registry, Resource } from '../docroot/registry/registry.ts';
 import { permissionNames } from './access.ts';
-import type { Administrator, AdminServices } from './administration.ts';
+import type { Administrator } from './administration.ts';
 import { userView, type UserView } from './users.ts';
 
 /** Each index is named below it. */
 const EVENTS = '@events';
 
-export interface ExplanationServices extends Pick<AdminServices, 'db' | 'clock'> {
-  readonly registry: Registry;
-  readonly config: Pick<Config, 'readonly' | 'upload' | 'events'>;
-}
+export type ExplanationServices = Pick<App, 'db' | 'clock' | 'registry' | 'config'>;
 
 export interface AccessQuestion {
   readonly username: string;

@@ -1,3 +1,4 @@
+import type { AccountsApp } from '../app.ts';
 import {
   addMember as join,
   checkGroupName,
@@ -22,7 +23,7 @@ import {
 import { getUser, type User } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
 import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/json/input.ts';
-import { type Administrator, type AdminServices, listOf } from './administration.ts';
+import { type Administrator, listOf } from './administration.ts';
 import { record } from './access.ts';
 import { describePermission } from './permissions.ts';
 import { userView, type UserView } from './users.ts';
@@ -38,7 +39,7 @@ export const listGroups = listOf(groupList);
 
 /** Throws `invalid-request` and `bad-request` (`Group already exists`). */
 export async function createGroup(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   body: unknown,
 ): Promise<Group> {
@@ -54,7 +55,7 @@ export async function createGroup(
 
 /** Throws `not-found`. */
 export async function readGroup(
-  services: AdminServices,
+  services: AccountsApp,
   _admin: Administrator,
   groupId: number,
 ): Promise<GroupWithUsers> {
@@ -65,7 +66,7 @@ export async function readGroup(
 
 /** Throws `not-found`. */
 export async function deleteGroup(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   groupId: number,
 ): Promise<void> {
@@ -76,7 +77,7 @@ export async function deleteGroup(
 
 /** False, without audit entry, when the user is a member already. Throws `not-found`. */
 export async function addMember(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   groupId: number,
   userId: number,
@@ -99,7 +100,7 @@ export async function addMember(
 
 /** False, without audit entry, when the user is no member. Throws `not-found`. */
 export async function removeMember(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   groupId: number,
   userId: number,
@@ -118,7 +119,7 @@ export async function removeMember(
 
 /** By id. Throws `not-found`. */
 export async function listPermissionsOfGroup(
-  services: AdminServices,
+  services: AccountsApp,
   _admin: Administrator,
   groupId: number,
 ): Promise<Permission[]> {
@@ -128,7 +129,7 @@ export async function listPermissionsOfGroup(
 
 /** False when the group holds it already. Throws `not-found`. */
 export async function grantToGroup(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   groupId: number,
   permissionId: number,
@@ -153,7 +154,7 @@ export async function grantToGroup(
 
 /** Throws `not-found`, also when the group does not hold it. */
 export async function revokeFromGroup(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   groupId: number,
   permissionId: number,
@@ -172,7 +173,7 @@ export async function revokeFromGroup(
 }
 
 /** The first names only; a page asks for more as the reader types. */
-export async function groupNames(services: AdminServices, admin: Administrator): Promise<string[]> {
+export async function groupNames(services: AccountsApp, admin: Administrator): Promise<string[]> {
   const query = new URLSearchParams({ limit: String(PROPOSED_NAMES), sort: 'name' });
   const { items } = await listGroups(services, admin, { query });
   return items.map(({ name }) => String(name));
@@ -180,7 +181,7 @@ export async function groupNames(services: AdminServices, admin: Administrator):
 
 /** Throws `not-found`. */
 export async function findGroupByName(
-  { db }: AdminServices,
+  { db }: AccountsApp,
   _admin: Administrator,
   name: string,
 ): Promise<Group> {
@@ -190,21 +191,21 @@ export async function findGroupByName(
 }
 
 export function sizesOf(
-  { db }: AdminServices,
+  { db }: AccountsApp,
   _admin: Administrator,
   groupIds: readonly number[],
 ): Promise<ReadonlyMap<number, GroupSize>> {
   return sizesOfGroups(db, groupIds);
 }
 
-async function requireGroup({ db }: AdminServices, groupId: number): Promise<Group> {
+async function requireGroup({ db }: AccountsApp, groupId: number): Promise<Group> {
   const group = await getGroup(db, groupId);
   if (group === null) throw new AppError('not-found', 'Group not found');
   return group;
 }
 
 async function requireBoth(
-  { db }: AdminServices,
+  { db }: AccountsApp,
   groupId: number,
   userId: number,
 ): Promise<{ user: User; group: Group }> {
@@ -214,7 +215,7 @@ async function requireBoth(
 }
 
 async function requireGrant(
-  { db }: AdminServices,
+  { db }: AccountsApp,
   groupId: number,
   permissionId: number,
 ): Promise<{ group: Group; permission: Permission }> {

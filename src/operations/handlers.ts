@@ -2,19 +2,13 @@
  * Calls the routes of a handler file. The handler is found by the longest name; the right for the method and
  * read-only mode are checked before any of its code runs.
  */
+import type { App } from '../app.ts';
 import type { Caller, Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
-import type { Registry, Resource } from '../docroot/registry/registry.ts';
+import type { Resource } from '../docroot/registry/registry.ts';
 import type { HandlerRequest } from '../handlers/handler-call.ts';
-import type { Handlers } from '../handlers/handlers.ts';
-import { type AccessServices, type Origin, requireAccess } from './access.ts';
+import { type Origin, requireAccess } from './access.ts';
 import { READ_METHODS } from './datasets.ts';
-
-export interface HandlerServices extends AccessServices {
-  readonly registry: Registry;
-  readonly handlers: Handlers;
-  readonly config: { readonly readonly: boolean };
-}
 
 export interface HandlerAddress {
   readonly resource: Resource;
@@ -24,7 +18,7 @@ export interface HandlerAddress {
 
 /** Null when the path is a dataset's or nothing's. Checks no rights. */
 export function addressedHandler(
-  { registry }: Pick<HandlerServices, 'registry'>,
+  { registry }: Pick<App, 'registry'>,
   segments: readonly string[],
 ): HandlerAddress | null {
   const exact = registry.lookup('dataset', segments);
@@ -44,7 +38,7 @@ interface HandlerCaller {
  * Throws as `requireAccess`, `read-only`, and as `Handlers.call`; a superuser is told why a file could not be loaded.
  */
 export async function callHandler(
-  services: HandlerServices,
+  services: App,
   { resource }: HandlerAddress,
   { caller, origin, name, verb }: HandlerCaller,
   request: (caller: Principal) => HandlerRequest | Promise<HandlerRequest>,

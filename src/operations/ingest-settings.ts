@@ -1,3 +1,4 @@
+import type { App } from '../app.ts';
 import { randomUUID } from 'node:crypto';
 import { getApiKey } from '../accounts/identity/api-keys.ts';
 import type { IngestSettings } from '../accounts/identity/ingest-settings.ts';
@@ -13,7 +14,6 @@ import type { ListenerView } from '../events/tail/listener-view.ts';
 import type { MetaDefaults } from '../events/intake/intake.ts';
 import type { FieldErrors } from '../events/intake/validation.ts';
 import { type Origin, record } from './access.ts';
-import type { EventServices } from './event-access.ts';
 
 interface IngestSettingsView {
   readonly create_only: boolean;
@@ -29,7 +29,7 @@ interface IngestSettingsView {
 }
 
 export async function ingestSettingsOf(
-  { db }: Pick<EventServices, 'db'>,
+  { db }: Pick<App, 'db'>,
   { apiKeyId }: Principal,
 ): Promise<{
   readonly indexes: readonly string[] | null;
@@ -46,7 +46,7 @@ export async function ingestSettingsOf(
 
 /** `anyOwner`: also of other users' keys, for superusers. Throws `not-found`. */
 export async function readIngestSettings(
-  services: EventServices,
+  services: App,
   caller: Principal,
   keyId: number,
   options: { readonly anyOwner: boolean },
@@ -57,7 +57,7 @@ export async function readIngestSettings(
 
 /** Audited. Returns errors by field. Throws `not-found`. */
 export async function replaceIngestSettings(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   keyId: number,
@@ -82,7 +82,7 @@ export async function replaceIngestSettings(
 }
 
 async function requireKey(
-  { db }: EventServices,
+  { db }: App,
   caller: Principal,
   keyId: number,
   { anyOwner }: { readonly anyOwner: boolean },
@@ -144,12 +144,7 @@ function viewOf(settings: IngestSettings): IngestSettingsView {
   };
 }
 
-export async function describeIngest({
-  events,
-  ingestCounters,
-  listeners,
-  config,
-}: EventServices): Promise<{
+export async function describeIngest({ events, ingestCounters, listeners, config }: App): Promise<{
   readonly queue: {
     events: number;
     bytes: number;
@@ -180,6 +175,6 @@ export async function describeIngest({
 }
 
 /** Newest first. */
-export function listRejects({ ingestCounters }: EventServices): RejectView[] {
+export function listRejects({ ingestCounters }: App): RejectView[] {
   return ingestCounters.rejects();
 }

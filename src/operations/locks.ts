@@ -1,6 +1,7 @@
+import type { AccountsApp } from '../app.ts';
 import { cleanStaleLocks, lockList, releaseLock as takeAway } from '../docroot/locks.ts';
 import { AppError } from '../base/errors.ts';
-import { type Administrator, type AdminServices, listOf } from './administration.ts';
+import { type Administrator, listOf } from './administration.ts';
 import { record } from './access.ts';
 
 /** Expired ones included. Throws as `listOf`. */
@@ -8,7 +9,7 @@ export const listLocks = listOf(lockList);
 
 /** The holder's write then fails before it changes anything. Throws `not-found`. */
 export async function releaseLock(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   lockId: number,
 ): Promise<void> {
@@ -18,7 +19,7 @@ export async function releaseLock(
 }
 
 /** Removes locks that have expired or are older than a day; returns how many. */
-export async function cleanLocks(services: AdminServices, admin: Administrator): Promise<number> {
+export async function cleanLocks(services: AccountsApp, admin: Administrator): Promise<number> {
   const released = await cleanStaleLocks(services.db, services.clock.now());
   await record(services, admin, 'clean_stale_locks', 'lock', `Released ${released} stale locks`);
   return released;

@@ -1,23 +1,24 @@
+import type { App } from '../app.ts';
 import { ANY_CHALLENGE } from '../accounts/identity/refusal.ts';
 import { normalName } from '../accounts/identity/names.ts';
 import type { Oidc } from '../accounts/oidc/oidc.ts';
 import type { ReturnedFlow, StartedFlow } from '../accounts/oidc/sign-in-flow.ts';
 import { AppError } from '../base/errors.ts';
 import { record } from './access.ts';
-import type { AccountServices, Browser, StartedSession } from './accounts.ts';
+import type { Browser, StartedSession } from './accounts.ts';
 import { startSession } from './accounts.ts';
 
 /** User names have at most 150 characters; a longer one from the provider matches nobody and is cut for the audit. */
 const MAX_SHOWN_NAME = 150;
 
 /** Where to send the browser and what it must bring back. */
-export async function startOidcSignIn(services: AccountServices): Promise<StartedFlow> {
+export async function startOidcSignIn(services: App): Promise<StartedFlow> {
   return requireOidc(services).flow.start();
 }
 
 /** A known person who is refused is audited as `login_failed`. */
 export async function finishOidcSignIn(
-  services: AccountServices,
+  services: App,
   browser: Browser,
   returned: ReturnedFlow,
 ): Promise<StartedSession> {
@@ -42,13 +43,13 @@ export async function finishOidcSignIn(
 
 /** Sign-out address at the provider, with the ID token of the ended session; null: none. */
 export async function oidcSignOutAddress(
-  { oidc }: Pick<AccountServices, 'oidc'>,
+  { oidc }: Pick<App, 'oidc'>,
   idToken: string | null,
 ): Promise<string | null> {
   return oidc === null || idToken === null ? null : oidc.flow.signOutAddress(idToken);
 }
 
-function requireOidc({ oidc }: Pick<AccountServices, 'oidc'>): Oidc {
+function requireOidc({ oidc }: Pick<App, 'oidc'>): Oidc {
   if (oidc === null) throw new AppError('not-found', 'OIDC is not configured');
   return oidc;
 }

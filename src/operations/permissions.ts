@@ -1,4 +1,5 @@
 /** Permissions may name resources that do not exist. */
+import type { AccountsApp } from '../app.ts';
 import {
   createPermission as addPermission,
   deletePermission as removePermission,
@@ -12,7 +13,7 @@ import { VERBS } from '../accounts/rights/principal.ts';
 import { checkResource } from '../accounts/rights/resource-names.ts';
 import { AppError } from '../base/errors.ts';
 import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/json/input.ts';
-import { type Administrator, type AdminServices, listOf } from './administration.ts';
+import { type Administrator, listOf } from './administration.ts';
 import { record } from './access.ts';
 
 /** In the order they were made. Throws as `listOf`. */
@@ -20,7 +21,7 @@ export const listPermissions = listOf(permissionList);
 
 /** Throws `invalid-request` and `bad-request` (`Permission already exists`). */
 export async function createPermission(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   body: unknown,
 ): Promise<Permission> {
@@ -43,7 +44,7 @@ export async function createPermission(
 
 /** Takes it from all groups too. Throws `not-found`. */
 export async function deletePermission(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   permissionId: number,
 ): Promise<void> {
@@ -59,7 +60,7 @@ export async function deletePermission(
 
 /** Throws `not-found`. */
 export async function readPermission(
-  { db }: AdminServices,
+  { db }: AccountsApp,
   _admin: Administrator,
   permissionId: number,
 ): Promise<Permission> {
@@ -70,7 +71,7 @@ export async function readPermission(
 
 /** Makes the permission if there is none. Throws as `createPermission` for an invalid resource or action. */
 export async function ensurePermission(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   body: { readonly resource: string; readonly action: string },
 ): Promise<Permission> {
@@ -83,7 +84,7 @@ export async function ensurePermission(
 }
 
 export function groupsThatHold(
-  { db }: AdminServices,
+  { db }: AccountsApp,
   _admin: Administrator,
   permissionIds: readonly number[],
 ): Promise<ReadonlyMap<number, readonly { readonly id: number; readonly name: string }[]>> {

@@ -1,25 +1,19 @@
+import type { App } from '../app.ts';
 import { type Grants, loadGrants } from '../accounts/rights/permissions.ts';
 import type { Caller, Verb } from '../accounts/rights/principal.ts';
 import { timestamp } from '../base/clock.ts';
 import { TimeSlice } from '../base/work/time-slice.ts';
 import { Turn } from '../processes/turn.ts';
 import type { Table } from '../tables/copy/table.ts';
-import type { TableTarget } from '../tables/copy/table-target.ts';
 import type { Tables } from '../tables/copy/tables.ts';
 import type { Column, StoredValue } from '../tables/types.ts';
 import type { Registry, Resource } from '../docroot/registry/registry.ts';
-import type { Database } from '../store/database.ts';
-import { type AccessServices, mayAccess, type Origin, requireAccess } from './access.ts';
+import { mayAccess, type Origin, requireAccess } from './access.ts';
 import type { Administrator } from './administration.ts';
-
-interface CatalogueServices {
-  readonly db: Database;
-  readonly registry: Registry;
-}
 
 /** By rel in byte order; none for an anonymous caller. */
 export async function listReadable(
-  { db, registry }: CatalogueServices,
+  { db, registry }: App,
   caller: Caller,
 ): Promise<readonly Resource[]> {
   if (!caller) return [];
@@ -34,7 +28,7 @@ interface NamedRequest {
 
 /** For callers without addresses (MCP): finds any family. Throws as `requireAccess`. */
 export async function findResource(
-  services: AccessServices & Pick<CatalogueServices, 'registry'>,
+  services: App,
   caller: Caller,
   origin: Origin,
   { name, verb }: NamedRequest,
@@ -72,7 +66,7 @@ export function factsOf(
     registry,
     datasets,
     tables,
-  }: Pick<DescribeServices, 'datasets'> & { registry: Registry; tables: Pick<Tables, 'rowCount'> },
+  }: Pick<App, 'datasets'> & { registry: Registry; tables: Pick<Tables, 'rowCount'> },
   { rel, sheet }: Pick<Resource, 'rel' | 'sheet'>,
 ): ResourceFacts {
   const resource = registry.get(rel, sheet);
@@ -94,7 +88,7 @@ interface DocrootView {
 }
 
 export function describeDocroot(
-  { registry }: Pick<CatalogueServices, 'registry'>,
+  { registry }: Pick<App, 'registry'>,
   _admin: Administrator,
 ): DocrootView {
   return { resources: registry.list(), unpublished: registry.scanProblems() };
@@ -121,20 +115,11 @@ export interface DescribedResource {
   readonly rows: DescribedRows | null;
 }
 
-export interface DescribeServices extends CatalogueServices {
-  readonly config: { readonly readonly: boolean };
-  readonly datasets: { targetOf(resource: Resource): TableTarget };
-  readonly tables: Tables;
-}
-
 const MAX_WAIT_MS = 2_000;
 const MAX_EXAMPLE_CHARACTERS = 80;
 
 /** Readable or writable, without their columns; by rel in byte order. Asks no disk. */
-export function usableResources(
-  services: CatalogueServices & Pick<DescribeServices, 'config'>,
-  grants: Grants,
-): DescribedResource[] {
+export function usableResources(services: App, grants: Grants): DescribedResource[] {
   return services.registry.list().flatMap((resource) => {
     const mayRead = mayAccess(grants, resource, 'read');
     const mayWrite = mayAccess(grants, resource, 'write') && isWritable(services, resource);
@@ -147,7 +132,7 @@ export function usableResources(
  * columns and are not opened.
  */
 export async function describeResources(
-  services: DescribeServices,
+  services: App,
   usable: readonly DescribedResource[],
   maxWaitMs = MAX_WAIT_MS,
 ): Promise<DescribedResource[]> {
@@ -168,21 +153,18 @@ export async function describeResources(
 }
 
 /** By its kind and the mode of the server, whatever the caller's rights. */
-export function isWritable(
-  { config }: Pick<DescribeServices, 'config'>,
-  { kind, rel }: Resource,
-): boolean {
+export function isWritable({ config }: Pick<App, 'config'>, { kind, rel }: Resource): boolean {
   if (config.readonly) return false;
   if (kind.type === 'handler') return true;
   return kind.dataset?.edit !== undefined && !kind.dataset.readOnlyReason?.(rel);
 }
 
-function openTable(services: DescribeServices, resource: Resource): Table | null {
+function openTable(services: App, resource: Resource): Table | null {
   if (!resource.kind.dataset) return null;
   return services.tables.peek(services.datasets.targetOf(resource));
 }
 
-async function findTable(services: DescribeServices, resource: Resource): Promise<Table | null> {
+async function findTable(services: App, resource: Resource): Promise<Table | null> {
   if (!resource.kind.dataset) return null;
   try {
     const target = services.datasets.targetOf(resource);

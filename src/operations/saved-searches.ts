@@ -1,3 +1,4 @@
+import type { AccountsApp, App } from '../app.ts';
 import type { Principal, Verb } from '../accounts/rights/principal.ts';
 import { findUser, getUser, namesOfUsers } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
@@ -15,8 +16,7 @@ import { searchTerms } from '../events/read/selection.ts';
 import { foldedText } from '../events/read/term.ts';
 import type { FieldErrors } from '../events/intake/validation.ts';
 import { type Origin, record } from './access.ts';
-import type { Administrator, AdminServices } from './administration.ts';
-import type { EventServices } from './event-access.ts';
+import type { Administrator } from './administration.ts';
 import { NO_EVENT_PERMISSION } from './event-access.ts';
 import { readSavedSearch, type SavedSearchRequest } from './saved-search-request.ts';
 
@@ -59,7 +59,7 @@ export interface ListedSavedSearch {
 
 /** By name, then id; read a few at a time as they are taken. Throws `permission-denied` with the first. */
 export async function* eachSavedSearch(
-  { db }: EventServices,
+  { db }: App,
   caller: Principal,
   { search, kind = null, after = null, offset = 0 }: SavedSearchList,
 ): AsyncGenerator<ListedSavedSearch> {
@@ -84,7 +84,7 @@ export async function* eachSavedSearch(
 }
 
 export async function listSavedSearches(
-  services: EventServices,
+  services: App,
   caller: Principal,
   which: SavedSearchList,
   most: number,
@@ -98,7 +98,7 @@ export async function listSavedSearches(
 }
 
 export async function countSavedSearches(
-  services: EventServices,
+  services: App,
   caller: Principal,
   search: string,
 ): Promise<number> {
@@ -109,7 +109,7 @@ export async function countSavedSearches(
 
 /** What is deleted with an account: its searches, and how many of them others lose. */
 export function searchesOfUser(
-  { db }: AdminServices,
+  { db }: AccountsApp,
   _admin: Administrator,
   userId: number,
 ): Promise<{ readonly all: number; readonly seen: number }> {
@@ -124,7 +124,7 @@ function holds({ name, query }: SavedSearch, terms: readonly string[]): boolean 
 
 /** Throws `not-found` for one the caller does not see. */
 export async function getSavedSearch(
-  { db }: EventServices,
+  { db }: App,
   caller: Principal,
   id: number,
 ): Promise<SavedSearchView> {
@@ -136,7 +136,7 @@ export async function getSavedSearch(
 
 /** Audited. More than `events.search.saved_per_user` is an error of the input. */
 export function createSavedSearch(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   request: SavedSearchRequest,
@@ -149,7 +149,7 @@ export function createSavedSearch(
  * the caller had deleted it must be checked before.
  */
 export function restoreSavedSearch(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   { id, ...request }: SavedSearchRequest & { readonly id: number },
@@ -158,7 +158,7 @@ export function restoreSavedSearch(
 }
 
 async function store(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   request: SavedSearchRequest,
@@ -180,7 +180,7 @@ async function store(
 
 /** Audited. Throws `not-found` for another user's. */
 export async function updateSavedSearch(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   request: SavedSearchRequest & { readonly id: number; readonly isPartial: boolean },
@@ -197,7 +197,7 @@ export async function updateSavedSearch(
 
 /** Audited. Throws `not-found` for another user's. */
 export async function deleteSavedSearch(
-  services: EventServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   id: number,
@@ -217,7 +217,7 @@ type Readers =
  * user exists, as the API does. Throws `bad-request` for more than `MAX_READERS` names.
  */
 export async function findReaders(
-  { db }: EventServices,
+  { db }: App,
   caller: Principal,
   names: readonly string[],
 ): Promise<Readers> {
@@ -247,7 +247,7 @@ export async function findReaders(
  * id, since an owner could otherwise list all names by counting up ids. Superusers get every name, other users none.
  */
 export async function readersOf(
-  { db }: EventServices,
+  { db }: App,
   { isSuperuser }: Principal,
   searches: readonly Pick<ListedSavedSearch, 'view' | 'isOwn'>[],
 ): Promise<ReadonlyMap<number, readonly string[]>> {
@@ -278,11 +278,7 @@ export function requireScope(caller: Principal, verb: Verb): void {
   throw new AppError('permission-denied', NO_EVENT_PERMISSION);
 }
 
-async function requireOwn(
-  { db }: EventServices,
-  caller: Principal,
-  id: number,
-): Promise<SavedSearch> {
+async function requireOwn({ db }: App, caller: Principal, id: number): Promise<SavedSearch> {
   const found = await get(db, id);
   if (found === null || found.ownerId !== caller.userId) throw noSearch();
   return found;
@@ -314,7 +310,7 @@ function micros(text: string): string {
 }
 
 function auditChange(
-  services: EventServices,
+  services: App,
   user: Principal,
   origin: Origin,
   verb: 'create' | 'update' | 'delete',

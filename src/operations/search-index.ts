@@ -1,12 +1,8 @@
 /** A rebuild changes nothing that anybody stored, so it is not audited. */
+import type { App } from '../app.ts';
 import { AppError } from '../base/errors.ts';
 import type { RebuildState } from '../fulltext/rebuilds.ts';
-import type { Search } from '../fulltext/search.ts';
 import type { Administrator } from './administration.ts';
-
-export interface SearchIndexServices {
-  readonly search: Pick<Search, 'documents' | 'pending' | 'rebuilds'>;
-}
 
 export interface SearchIndexView {
   readonly documents: number;
@@ -15,25 +11,18 @@ export interface SearchIndexView {
   readonly rebuild: RebuildState | null;
 }
 
-export function describeIndex(
-  { search }: SearchIndexServices,
-  _admin: Administrator,
-): SearchIndexView {
+export function describeIndex({ search }: App, _admin: Administrator): SearchIndexView {
   const { documents, pending, rebuilds } = search;
   return { documents, pending, rebuild: rebuilds.state };
 }
 
 /** Reads what changed, or with `isForced` everything. Throws `conflict` while a rebuild runs. */
-export function startRebuild(
-  { search }: SearchIndexServices,
-  _admin: Administrator,
-  isForced: boolean,
-): void {
+export function startRebuild({ search }: App, _admin: Administrator, isForced: boolean): void {
   if (search.rebuilds.start(isForced)) return;
   throw new AppError('conflict', 'The search index is being rebuilt already');
 }
 
 /** Does nothing when none runs. */
-export function stopRebuild({ search }: SearchIndexServices, _admin: Administrator): void {
+export function stopRebuild({ search }: App, _admin: Administrator): void {
   search.rebuilds.stop();
 }

@@ -1,19 +1,12 @@
+import type { App } from '../app.ts';
 import { type Grants, loadGrants } from '../accounts/rights/permissions.ts';
 import type { Caller } from '../accounts/rights/principal.ts';
 import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
 import { compareBytes, encodePath } from '../base/paths.ts';
 import { integerParameter } from '../tables/read/list-parameters.ts';
-import type { Registry, Resource } from '../docroot/registry/registry.ts';
-import type { Search } from '../fulltext/search.ts';
+import type { Resource } from '../docroot/registry/registry.ts';
 import type { SnippetPart } from '../fulltext/snippet.ts';
-import type { Database } from '../store/database.ts';
 import { mayAccess } from './access.ts';
-
-export interface SearchServices {
-  readonly db: Database;
-  readonly registry: Registry;
-  readonly search: Pick<Search, 'find' | 'leftOut'>;
-}
 
 export interface DocrootQuery {
   readonly q: string;
@@ -75,7 +68,7 @@ export function parseDocrootQuery(query: URLSearchParams): DocrootQuery {
  * `timed-out`, never because of the query.
  */
 export async function searchDocroot(
-  { db, registry, search }: SearchServices,
+  { db, registry, search }: App,
   caller: Caller,
   { q, limit, offset, types }: DocrootQuery,
 ): Promise<DocrootResults> {

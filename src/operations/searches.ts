@@ -4,44 +4,26 @@
  * What a query names is looked up here with the caller's rights, so the worker gets only what the caller may read.
  * Only workers parse queries: a hostile one would block the event loop.
  */
+import type { App } from '../app.ts';
 import { join } from 'node:path';
 import { type Grants, keepsReading, loadGrants } from '../accounts/rights/permissions.ts';
 import type { Principal } from '../accounts/rights/principal.ts';
-import type { Audit } from '../accounts/audit/audit.ts';
 import { AppError } from '../base/errors.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Config } from '../config/schema.ts';
 import type { Format } from '../tables/read/format.ts';
-import type { TableTarget } from '../tables/copy/table-target.ts';
-import type { Tables } from '../tables/copy/tables.ts';
-import type { Registry, Resource } from '../docroot/registry/registry.ts';
-import type { RateLimiter } from '../events/intake/rate.ts';
+import type { Registry } from '../docroot/registry/registry.ts';
 import { findSavedSearch, type NamedSavedSearch } from '../events/saved-search-lookup.ts';
 import type { ToldProblem } from '../language/syntax/problem.ts';
 import { reference } from '../language/reference.ts';
 import type { RunFigures } from '../language/run/run-figures.ts';
 import type { SearchOrder } from '../language/run/search-jobs.ts';
-import type { LookAgain, SearchAnswer, Searches } from '../language/run/searches.ts';
+import type { LookAgain, SearchAnswer } from '../language/run/searches.ts';
 import type { DatasetOrder } from '../language/sources/dataset.ts';
 import { timeFromMs } from '../language/expressions/time.ts';
 import type { Validation } from '../language/syntax/validate.ts';
-import type { Database } from '../store/database.ts';
 import { DATABASE_FILE } from '../store/state-files.ts';
 import { mayAccess, type Origin, record } from './access.ts';
 import { withDefaultAccess } from './event-access.ts';
 import { readCheckRequest, type SearchRequest } from './search-request.ts';
-
-export interface SearchLanguageServices {
-  readonly config: Config;
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly audit: Audit;
-  readonly registry: Registry;
-  readonly datasets: { targetOf(resource: Resource): TableTarget };
-  readonly tables: Tables;
-  readonly searches: Searches;
-  readonly rates: { readonly search: RateLimiter };
-}
 
 /** The rows as a stream, or what is wrong with the query. Call `leave` when the body is finished or aborted. */
 export type SearchResult =
@@ -64,7 +46,7 @@ const MAX_LOOKS = 24;
 
 /** Throws `throttled` when too many of the caller's searches run, `unavailable`. */
 export async function runSearch(
-  services: SearchLanguageServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   request: SearchRequest,
@@ -136,7 +118,7 @@ function emptyResult({ query, limit }: SearchRequest): SearchResult {
 
 /** A run that was stopped or wrong has no rows. */
 function auditRun(
-  services: SearchLanguageServices,
+  services: App,
   user: Principal,
   origin: Origin,
   { rows, scanned, ms }: RunFigures,
@@ -146,7 +128,7 @@ function auditRun(
 }
 
 async function answerOf(
-  services: SearchLanguageServices,
+  services: App,
   caller: Principal,
   request: SearchRequest,
   signal: AbortSignal | undefined,
@@ -168,7 +150,7 @@ interface Found {
  * can be read.
  */
 async function lookedUp<Result extends object>(
-  services: SearchLanguageServices,
+  services: App,
   caller: Principal,
   request: SearchRequest,
   work: (order: SearchOrder) => Promise<Result | LookAgain>,
@@ -192,7 +174,7 @@ async function lookedUp<Result extends object>(
 }
 
 function orderOf(
-  services: SearchLanguageServices,
+  services: App,
   caller: Principal,
   request: SearchRequest,
   grants: Grants,
@@ -229,7 +211,7 @@ function readableDatasets(registry: Registry, grants: Grants): string[] {
 
 /** Null for a dataset that does not exist or may not be read. */
 async function datasetOrder(
-  { registry, datasets, tables }: SearchLanguageServices,
+  { registry, datasets, tables }: App,
   grants: Grants,
   name: string,
 ): Promise<DatasetOrder | null> {
@@ -246,7 +228,7 @@ async function datasetOrder(
 }
 
 export async function validateSearch(
-  services: SearchLanguageServices,
+  services: App,
   caller: Principal,
   body: unknown,
   signal?: AbortSignal,
@@ -256,7 +238,7 @@ export async function validateSearch(
 }
 
 function checked(
-  services: SearchLanguageServices,
+  services: App,
   caller: Principal,
   request: SearchRequest,
   signal?: AbortSignal,
@@ -268,7 +250,7 @@ function checked(
 }
 
 export async function describeLanguage(
-  { registry, db }: SearchLanguageServices,
+  { registry, db }: App,
   caller: Principal,
 ): Promise<ReturnType<typeof reference>> {
   const datasets = readableDatasets(registry, await loadGrants(db, caller));
@@ -277,7 +259,7 @@ export async function describeLanguage(
 
 /** Null for a valid query; an error of the language, or that the query would run itself, perhaps through others. */
 export async function checkSavedQuery(
-  services: SearchLanguageServices,
+  services: App,
   caller: Principal,
   { query, name }: { readonly query: string; readonly name: string },
 ): Promise<string | null> {

@@ -1,14 +1,15 @@
+import type { AccountsApp } from '../app.ts';
 import { deleteSession, sessionList } from '../accounts/identity/sessions.ts';
 import { AppError } from '../base/errors.ts';
-import { type Administrator, type AdminServices, listOf } from './administration.ts';
+import { type Administrator, listOf } from './administration.ts';
 import { record } from './access.ts';
 
 /** Oldest first. Throws as `listOf`. */
-export const listAllSessions = listOf(({ clock }: AdminServices) => sessionList(clock.now()));
+export const listAllSessions = listOf(({ clock }: AccountsApp) => sessionList(clock.now()));
 
 /** Throws `not-found`. */
 export async function endSession(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   sessionId: number,
 ): Promise<void> {

@@ -4,6 +4,7 @@
  * A token printed at start proves access to the machine: kept in memory only, valid for fifteen minutes and one
  * account. None of this exists on a server that listens beyond loopback, or once there is an active superuser.
  */
+import type { App } from '../app.ts';
 import { secretsEqual } from '../accounts/identity/secret-compare.ts';
 import { checkPasswordLength, hashPassword } from '../accounts/identity/passwords.ts';
 import { checkUsername, countActiveSuperusers, createUser } from '../accounts/identity/users.ts';
@@ -11,7 +12,7 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { randomToken } from '../base/ids.ts';
 import type { Database } from '../store/database.ts';
-import type { AccountServices, Browser, StartedSession } from './accounts.ts';
+import type { Browser, StartedSession } from './accounts.ts';
 import { record } from './access.ts';
 import { requireStrength, startSession } from './accounts.ts';
 import { Input } from '../base/json/input.ts';
@@ -77,7 +78,7 @@ export class FirstRun {
  * `invalid-request`, `weak-password`, `bad-request` when the name is taken.
  */
 export async function createFirstSuperuser(
-  services: AccountServices,
+  services: App,
   firstRun: FirstRun,
   browser: Browser,
   body: unknown,

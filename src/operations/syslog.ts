@@ -1,10 +1,10 @@
 /** Stores messages of a syslog listener with the rights of its configured user. */
+import type { App } from '../app.ts';
 import type { Principal } from '../accounts/rights/principal.ts';
 import { findUser } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
 import type { SyslogListenerSetting } from '../config/syslog-listener.ts';
 import { syslogBody } from '../events/intake/dialects/syslog.ts';
-import type { EventServices } from './event-access.ts';
 import { ingestEvents } from './events.ts';
 
 /**
@@ -12,7 +12,7 @@ import { ingestEvents } from './events.ts';
  * `throttled` and `unavailable` when it may be tried again.
  */
 export async function storeSyslog(
-  services: EventServices,
+  services: App,
   listener: SyslogListenerSetting,
   messages: readonly { readonly peer: string; readonly bytes: Uint8Array }[],
 ): Promise<void> {
@@ -42,7 +42,7 @@ export async function storeSyslog(
   );
 }
 
-async function principalOf({ db }: EventServices, name: string): Promise<Principal> {
+async function principalOf({ db }: App, name: string): Promise<Principal> {
   const user = await findUser(db, name);
   if (user === null || !user.isActive) {
     throw new AppError('permission-denied', `There is no active user '${name}'`);

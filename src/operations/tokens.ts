@@ -1,3 +1,4 @@
+import type { AccountsApp, App } from '../app.ts';
 import type { Principal } from '../accounts/rights/principal.ts';
 import {
   hasToken,
@@ -9,20 +10,14 @@ import { requireUser } from './users.ts';
 import { AppError } from '../base/errors.ts';
 import type { FieldErrors } from '../events/intake/validation.ts';
 import { type Origin, record } from './access.ts';
-import type { AccountServices } from './accounts.ts';
-import type { Administrator, AdminServices } from './administration.ts';
+import type { Administrator } from './administration.ts';
 import { listOf } from './administration.ts';
-
-interface TokenServices extends AccountServices {
-  /** Encrypts the stored values. */
-  readonly instanceKey: Uint8Array;
-}
 
 const UNABLE = 'Unable to log in with provided credentials.';
 
 /** The token for a name and password, or errors by field. Throws `permission-denied`, `throttled`, `unavailable`. */
 export async function issueToken(
-  services: TokenServices,
+  services: App,
   origin: Origin,
   body: unknown,
 ): Promise<{ readonly token: string } | { readonly errors: FieldErrors }> {
@@ -79,16 +74,13 @@ function readCredentials(
   return Object.keys(errors).length > 0 ? null : { username, password };
 }
 
-export function hasOwnToken(
-  { db }: Pick<AccountServices, 'db'>,
-  caller: Principal,
-): Promise<boolean> {
+export function hasOwnToken({ db }: Pick<App, 'db'>, caller: Principal): Promise<boolean> {
   return hasToken(db, caller.userId);
 }
 
 /** Audited; none is no error. */
 export async function revokeOwnToken(
-  services: AccountServices,
+  services: App,
   caller: Principal,
   origin: Origin,
 ): Promise<void> {
@@ -98,7 +90,7 @@ export async function revokeOwnToken(
 
 /** Repeatable; audited. Throws `not-found` for an unknown user. */
 export async function revokeTokenOf(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   userId: number,
 ): Promise<void> {
@@ -106,7 +98,7 @@ export async function revokeTokenOf(
 }
 
 async function revokeAudited(
-  services: Pick<AdminServices, 'db' | 'audit'>,
+  services: Pick<AccountsApp, 'db' | 'audit'>,
   by: { readonly user: Principal | null; readonly origin: Origin },
   owner: { readonly id: number; readonly username: string },
 ): Promise<void> {

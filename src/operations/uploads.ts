@@ -2,7 +2,7 @@
  * Uploads into the document root: right, mode and switch are checked first, then the file; then it gets its owner.
  * Every outcome is audited.
  */
-import type { Audit } from '../accounts/audit/audit.ts';
+import type { App } from '../app.ts';
 import { grantsCover, loadGrants } from '../accounts/rights/permissions.ts';
 import type { Caller, Principal } from '../accounts/rights/principal.ts';
 import { DOCROOT_BOUNDARY } from '../accounts/rights/resource-names.ts';
@@ -13,20 +13,10 @@ import {
   withdrawPromise,
 } from '../accounts/rights/upload-groups.ts';
 import { AppError } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
-import type { UploadField, UploadRules, Uploads } from '../docroot/uploads/uploads.ts';
+import type { UploadField, UploadRules } from '../docroot/uploads/uploads.ts';
 import { uploadTooLarge } from '../docroot/uploads/upload-content.ts';
-import type { Database } from '../store/database.ts';
 import { type Origin, record } from './access.ts';
-
-export interface UploadServices {
-  readonly db: Database;
-  readonly audit: Audit;
-  readonly log: Log;
-  readonly config: Pick<Config, 'readonly' | 'upload'>;
-  readonly uploads: Uploads;
-}
 
 export interface UploadResult {
   readonly path: string;
@@ -39,7 +29,7 @@ export interface UploadResult {
 /** Audited in place of a name that was never known. */
 const NO_NAME = '<missing>';
 
-export async function mayUpload(services: UploadServices, caller: Caller): Promise<boolean> {
+export async function mayUpload(services: App, caller: Caller): Promise<boolean> {
   const { upload, readonly } = services.config;
   return caller !== null && upload.enabled && !readonly && (await holdsRight(services, caller));
 }
@@ -50,7 +40,7 @@ export async function mayUpload(services: UploadServices, caller: Caller): Promi
  * that is in place belongs to its uploader even when something fails afterwards.
  */
 export async function uploadFile(
-  services: UploadServices,
+  services: App,
   caller: Principal,
   origin: Origin,
   fields: AsyncIterable<UploadField> | null,
@@ -110,7 +100,7 @@ export async function uploadFile(
  * remains: it names the same owner and rights, and the next start fulfils it.
  */
 async function give(
-  { db, log }: UploadServices,
+  { db, log }: App,
   upload: CreatedUpload,
   promised: { readonly resource: string | null } | null,
 ): Promise<void> {
@@ -123,7 +113,7 @@ async function give(
 }
 
 /** The upload's outcome is reported even if this fails: the next start withdraws the promise. */
-async function withdraw({ db, log }: UploadServices, name: string): Promise<void> {
+async function withdraw({ db, log }: App, name: string): Promise<void> {
   try {
     await withdrawPromise(db, name);
   } catch (error) {
@@ -133,7 +123,7 @@ async function withdraw({ db, log }: UploadServices, name: string): Promise<void
 
 /** For uploads refused before their form was read, also by the HTTP layer. */
 export async function noteDeniedUpload(
-  services: Pick<UploadServices, 'audit'>,
+  services: Pick<App, 'audit'>,
   caller: Caller,
   origin: Origin,
   reason: AppError,
@@ -141,7 +131,7 @@ export async function noteDeniedUpload(
   await record(services, { user: caller, origin }, 'upload_denied', NO_NAME, reason.message);
 }
 
-async function refusalOf(services: UploadServices, caller: Principal): Promise<AppError | null> {
+async function refusalOf(services: App, caller: Principal): Promise<AppError | null> {
   const { config } = services;
   if (!(await holdsRight(services, caller))) {
     return new AppError('permission-denied', 'Permission denied: write on document root');
@@ -154,7 +144,7 @@ async function refusalOf(services: UploadServices, caller: Principal): Promise<A
   return new AppError('permission-denied', 'Uploads are disabled');
 }
 
-async function holdsRight({ db }: UploadServices, caller: Principal): Promise<boolean> {
+async function holdsRight({ db }: App, caller: Principal): Promise<boolean> {
   return grantsCover(await loadGrants(db, caller), [DOCROOT_BOUNDARY], 'write');
 }
 

@@ -1,3 +1,4 @@
+import type { AccountsApp } from '../app.ts';
 import { type ApiKey, listApiKeys } from '../accounts/identity/api-keys.ts';
 import { type Group, groupsOfUsers, listGroupsOf } from '../accounts/rights/groups.ts';
 import { checkPasswordLength, hashPassword } from '../accounts/identity/passwords.ts';
@@ -18,7 +19,7 @@ import {
 import { AppError } from '../base/errors.ts';
 import { Input } from '../base/json/input.ts';
 import { requireStrength } from './accounts.ts';
-import { type Administrator, type AdminServices, listOf } from './administration.ts';
+import { type Administrator, listOf } from './administration.ts';
 import { record } from './access.ts';
 
 export interface UserView {
@@ -61,7 +62,7 @@ export interface UserWithBelongings {
 
 /** Throws `not-found`. */
 export async function readUser(
-  services: AdminServices,
+  services: AccountsApp,
   _admin: Administrator,
   userId: number,
 ): Promise<UserWithBelongings> {
@@ -78,7 +79,7 @@ export async function readUser(
 
 /** By id; deleted accounts are missing. */
 export function namesOfUsers(
-  { db }: AdminServices,
+  { db }: AccountsApp,
   _admin: Administrator,
   userIds: readonly number[],
 ): Promise<ReadonlyMap<number, string>> {
@@ -87,7 +88,7 @@ export function namesOfUsers(
 
 /** Accounts without a group are missing. */
 export function groupsOf(
-  { db }: AdminServices,
+  { db }: AccountsApp,
   _admin: Administrator,
   userIds: readonly number[],
 ): Promise<ReadonlyMap<number, readonly Group[]>> {
@@ -95,7 +96,7 @@ export function groupsOf(
 }
 
 /** The first names only; a page asks for more as the reader types. */
-export async function usernames(services: AdminServices, admin: Administrator): Promise<string[]> {
+export async function usernames(services: AccountsApp, admin: Administrator): Promise<string[]> {
   const query = new URLSearchParams({ limit: String(PROPOSED_NAMES), sort: 'username' });
   const { items } = await listUsers(services, admin, { query });
   return items.map(({ username }) => String(username));
@@ -103,7 +104,7 @@ export async function usernames(services: AdminServices, admin: Administrator): 
 
 /** Compares as `findUser`. Throws `not-found`. */
 export async function findUserByName(
-  { db }: AdminServices,
+  { db }: AccountsApp,
   _admin: Administrator,
   username: string,
 ): Promise<UserView> {
@@ -117,7 +118,7 @@ export async function findUserByName(
  * this order.
  */
 export async function createUser(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   body: unknown,
   policy: PasswordPolicy = {},
@@ -142,7 +143,7 @@ export async function createUser(
 
 /** Throws `not-found`, and `bad-request` for oneself and for the last active superuser. */
 export async function deleteUser(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   userId: number,
 ): Promise<void> {
@@ -158,7 +159,7 @@ export async function deleteUser(
  * known to exist. Throws `not-found`, `invalid-request`, `weak-password`.
  */
 export async function resetPassword(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   userId: number,
   readBody: () => Promise<unknown>,
@@ -186,7 +187,7 @@ export async function resetPassword(
  * and `bad-request` for oneself and for the last active superuser.
  */
 export async function setUserStatus(
-  services: AdminServices,
+  services: AccountsApp,
   admin: Administrator,
   userId: number,
   readBody: () => Promise<unknown>,
@@ -207,10 +208,7 @@ export async function setUserStatus(
 }
 
 /** Throws `not-found`. */
-export async function requireUser(
-  { db }: Pick<AdminServices, 'db'>,
-  userId: number,
-): Promise<User> {
+export async function requireUser({ db }: Pick<AccountsApp, 'db'>, userId: number): Promise<User> {
   const user = await getUser(db, userId);
   if (user === null) throw new AppError('not-found', 'User not found');
   return user;

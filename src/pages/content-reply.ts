@@ -1,6 +1,7 @@
 /**
  * Content and media as answers (section 19): which of the forms of a file a request means.
  */
+import type { App } from '../app.ts';
 import { timestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { FileStamp } from '../base/files/file-stamp.ts';
@@ -8,7 +9,7 @@ import { sha256Hex } from '../base/ids.ts';
 import { fileNameOf, stemOf } from '../base/paths.ts';
 import { MAX_RENDER_BYTES } from '../docroot/documents.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
-import { type ContentServices, describeMedia, pictureSizes } from '../operations/content.ts';
+import { describeMedia, pictureSizes } from '../operations/content.ts';
 import { READ_METHODS } from '../operations/datasets.ts';
 import type { Context } from '../http/context.ts';
 import { resolveLinks } from './document-links.ts';
@@ -20,16 +21,11 @@ import { documentPage } from './views/document.tsx';
 import { bodyReply, emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
 import type { Answer } from '../http/route.ts';
 
-/** What content needs beyond what every route has. */
-export interface ContentReplyServices extends ContentServices {
-  readonly config: { readonly content: { readonly trusted_html: boolean } };
-}
-
 const VARY = { Vary: 'Accept, Accept-Encoding' };
 
 /** Content or media the caller may use; only read. Throws `method-not-allowed`, and as the operations. */
 export async function contentReply(
-  services: ContentReplyServices,
+  services: App,
   context: Context,
   resource: Resource,
 ): Promise<Answer> {
@@ -57,11 +53,7 @@ export async function contentReply(
     : documentReply(services, context, resource);
 }
 
-async function documentReply(
-  services: ContentReplyServices,
-  context: Context,
-  resource: Resource,
-): Promise<Answer> {
+async function documentReply(services: App, context: Context, resource: Resource): Promise<Answer> {
   const { rel } = resource;
   const changedAt = await changedAtOf(services, resource);
   const document = await services.documents.rendered(resource);
@@ -85,11 +77,7 @@ async function documentReply(
 }
 
 /** The text as it was written, in the frame. Throws `too-large` for what is no document to read. */
-async function sourceReply(
-  services: ContentReplyServices,
-  context: Context,
-  resource: Resource,
-): Promise<Answer> {
+async function sourceReply(services: App, context: Context, resource: Resource): Promise<Answer> {
   const { rel } = resource;
   const file = await services.documents.open(resource);
   try {
@@ -106,7 +94,7 @@ async function sourceReply(
   }
 }
 
-async function changedAtOf(services: ContentReplyServices, resource: Resource): Promise<string> {
+async function changedAtOf(services: App, resource: Resource): Promise<string> {
   const file = await services.documents.open(resource);
   await file.close();
   return changeTime(file.stamp);
@@ -121,11 +109,7 @@ function perReader(reply: Reply): Reply {
   return { ...reply, headers: { ...reply.headers, ...VARY }, etag: etagOf(String(reply.body)) };
 }
 
-async function metadataReply(
-  services: ContentReplyServices,
-  context: Context,
-  resource: Resource,
-): Promise<Answer> {
+async function metadataReply(services: App, context: Context, resource: Resource): Promise<Answer> {
   const description = await describeMedia(services, resource);
   const etag = etagOf(JSON.stringify(description));
   if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
@@ -133,11 +117,7 @@ async function metadataReply(
 }
 
 /** The embedded cover as an image, so that pages need not carry it. Throws `not-found` when there is none. */
-async function coverReply(
-  services: ContentReplyServices,
-  context: Context,
-  resource: Resource,
-): Promise<Answer> {
+async function coverReply(services: App, context: Context, resource: Resource): Promise<Answer> {
   const { thumbnail } = await describeMedia(services, resource);
   const [, type, data] = /^data:([\w/.+-]+);base64,(.*)$/.exec(thumbnail ?? '') ?? [];
   if (type === undefined || data === undefined) throw new AppError('not-found', 'Not Found');

@@ -1,6 +1,7 @@
 /**
  * `GET /ui/<dataset>/`: one page of rows as HTML, read through the same operation as the API.
  */
+import type { App } from '../app.ts';
 import { AppError } from '../base/errors.ts';
 import { statFile } from '../base/files/file-stamp.ts';
 import { encodePath } from '../base/paths.ts';
@@ -12,7 +13,7 @@ import { parseSort } from '../tables/read/name-list.ts';
 import type { Table } from '../tables/copy/table.ts';
 import type { Column } from '../tables/types.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
-import { type DatasetServices, mayChangeRows, queryRows } from '../operations/datasets.ts';
+import { mayChangeRows, queryRows } from '../operations/datasets.ts';
 import { assetNamed } from './assets.ts';
 import { parseFilter, withMember } from './grid/conditions.ts';
 import { describeMember } from './grid/filter-words.ts';
@@ -39,14 +40,9 @@ const MAX_CELL_TEXT = 200;
 /** What a page may download by itself comes from a file of about this size. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
-/** What the page needs: reading, and whether the caller may write. */
-export interface DatasetPageServices extends DatasetServices {
-  readonly config: { readonly readonly: boolean };
-}
-
 /** The page of a dataset the caller may read. A wrong filter or sort is shown on the page, with status 422. */
 export async function datasetPageReply(
-  services: DatasetPageServices,
+  services: App,
   context: Context,
   resource: Resource,
 ): Promise<Reply> {
@@ -74,11 +70,7 @@ export async function datasetPageReply(
   });
 }
 
-async function rowsReply(
-  services: DatasetPageServices,
-  context: Context,
-  resource: Resource,
-): Promise<Reply> {
+async function rowsReply(services: App, context: Context, resource: Resource): Promise<Reply> {
   const given = new URLSearchParams(context.query);
   for (const name of ['limit', 'cursor', 'format']) given.delete(name);
   const startAt = await rowsBefore(services, context, resource);
@@ -102,7 +94,7 @@ const OTHER_PLACES = ['q', 'filter', 'sort', 'offset'];
 
 /** How many rows stand before the one that `?at=<row id>` names; null when the address names none. */
 async function rowsBefore(
-  services: DatasetPageServices,
+  services: App,
   context: Context,
   resource: Resource,
 ): Promise<number | null> {
@@ -126,7 +118,7 @@ interface Extras {
 }
 
 async function reply(
-  services: DatasetPageServices,
+  services: App,
   context: Context,
   resource: Resource,
   parameters: ListParameters & { readonly limit: number },

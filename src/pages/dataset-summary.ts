@@ -2,12 +2,12 @@
  * `GET /ui/<dataset>/?summary=facets` and `?summary=chart`: what the page of a dataset shows beside its rows, as JSON for
  * its script. Part of the pages, not of the API.
  */
+import type { App } from '../app.ts';
 import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
 import { CHART_MEASURES, CHART_TYPES } from '../tables/read/chart-series.ts';
 import { parseListParameters, wordParameter } from '../tables/read/list-parameters.ts';
 import type { SummaryWish } from '../tables/read/summary-jobs.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
-import type { DatasetServices } from '../operations/datasets.ts';
 import { summariseRows } from '../operations/dataset-summaries.ts';
 import type { Context } from '../http/context.ts';
 import { jsonReply, type Reply } from '../http/reply/reply.ts';
@@ -24,7 +24,7 @@ export function wantsSummary(context: Context): boolean {
  * that match `filter` and `q`.
  */
 export async function datasetSummaryReply(
-  services: DatasetServices,
+  services: App,
   context: Context,
   resource: Resource,
 ): Promise<Reply> {

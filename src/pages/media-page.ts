@@ -1,11 +1,12 @@
 /**
  * The player of one media file and the gallery of all, read through the same operations as the API.
  */
+import type { App } from '../app.ts';
 import { timestamp } from '../base/clock.ts';
 import { isVideo } from '../base/files/media-type.ts';
 import { encodePath, fileNameOf } from '../base/paths.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
-import { type ContentServices, describeMedia, listMedia } from '../operations/content.ts';
+import { describeMedia, listMedia } from '../operations/content.ts';
 import type { MediaDescription } from '../operations/content.ts';
 import { askedFormat, formatHrefs, listFile, type ListRow } from '../http/reply/list-file.ts';
 import type { Context } from '../http/context.ts';
@@ -18,7 +19,7 @@ import { redirectReply, type Reply } from '../http/reply/reply.ts';
 const PAGE_FILES = 24;
 
 export async function mediaPageReply(
-  services: ContentServices,
+  services: App,
   context: Context,
   resource: Resource,
 ): Promise<Reply> {
@@ -44,7 +45,7 @@ export async function mediaPageReply(
 }
 
 /** Everything to hear and see the caller may read, a page at a time. Throws as `listMedia`. */
-export async function galleryReply(services: ContentServices, context: Context): Promise<Reply> {
+export async function galleryReply(services: App, context: Context): Promise<Reply> {
   // Whatever the Accept, because this address is a page only.
   if (context.caller === null) return redirectReply('/auth/login?next=/ui/media');
   const choice = choiceOf(context);
@@ -77,7 +78,7 @@ export async function galleryReply(services: ContentServices, context: Context):
 }
 
 /** What is known of a file without opening it. */
-function mediaRow({ registry }: ContentServices, resource: Resource): ListRow {
+function mediaRow({ registry }: App, resource: Resource): ListRow {
   const { canonical, rel } = resource;
   const stamp = registry.stampOf(resource);
   return {
@@ -92,10 +93,7 @@ function mediaRow({ registry }: ContentServices, resource: Resource): ListRow {
 }
 
 /** Null for a file that vanished meanwhile. */
-async function entryOf(
-  services: ContentServices,
-  resource: Resource,
-): Promise<GalleryEntry | null> {
+async function entryOf(services: App, resource: Resource): Promise<GalleryEntry | null> {
   const media = await describeMedia(services, resource).catch((error: unknown) => {
     if (services.registry.get(resource.rel) === null) return null;
     throw error;
@@ -151,7 +149,7 @@ function choiceOf(context: Context): GalleryChoice {
 
 /** Files come by name; the others by what is known without opening them, the greatest first. */
 function inOrder(
-  { registry }: ContentServices,
+  { registry }: App,
   sort: GalleryChoice['sort'],
   files: readonly Resource[],
 ): readonly Resource[] {

@@ -2,6 +2,7 @@
  * A row as a page, and its plain forms: the same operations as the API, with the version the form was made from as
  * `If-Match`, so that nobody's change is overwritten unseen. Every answer is a page; what was typed is never lost.
  */
+import type { App } from '../app.ts';
 import { AppError } from '../base/errors.ts';
 import { parseListParameters } from '../tables/read/list-parameters.ts';
 import { mismatchColumn, mismatchReason } from '../tables/edit/mismatch-text.ts';
@@ -9,7 +10,7 @@ import type { Table } from '../tables/copy/table.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import { changeRows, mayChangeRows, queryRows } from '../operations/datasets.ts';
 import type { Context } from '../http/context.ts';
-import { type DatasetPageServices, datasetTitle, hrefWith } from './dataset-page.ts';
+import { datasetTitle, hrefWith } from './dataset-page.ts';
 import { cellText, type PageRow, rowsOf } from './page-rows.ts';
 import { pageReply } from './page-reply.ts';
 import { type RowConflict, type RowField, rowPage, type RowView } from './views/row.tsx';
@@ -43,7 +44,7 @@ type Fields = Partial<RowView>;
 
 /** The page of a row of a dataset the caller may read. Throws `not-found` for a row that is not there. */
 export async function rowPageReply(
-  services: DatasetPageServices,
+  services: App,
   context: Context,
   resource: Resource,
 ): Promise<Reply> {
@@ -56,7 +57,7 @@ export async function rowPageReply(
 
 /** Takes a form of the page. The caller may write, and the dataset can be written. */
 export async function rowFormReply(
-  services: DatasetPageServices,
+  services: App,
   context: Context,
   resource: Resource,
 ): Promise<Reply> {
@@ -80,7 +81,7 @@ export async function rowFormReply(
 }
 
 interface Form {
-  readonly services: DatasetPageServices;
+  readonly services: App;
   readonly context: Context;
   readonly resource: Resource;
   readonly typed: Typed;
@@ -230,7 +231,7 @@ function conflictsOf({ row, columns }: Present, { cells }: Typed): RowConflict[]
 }
 
 async function read(
-  services: DatasetPageServices,
+  services: App,
   context: Context,
   resource: Resource,
   mayWrite: boolean,

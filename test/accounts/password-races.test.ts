@@ -2,6 +2,7 @@
  * A password that is taken away while somebody proves to know it: what an administrator does then is not undone, and no session
  * comes after the end of all (DS-108, DS-139).
  */
+import type { App } from '../../src/app.ts';
 import { expect, test } from 'bun:test';
 import { Audit } from '../../src/accounts/audit/audit.ts';
 import { LocalLogin } from '../../src/accounts/identity/local-login.ts';
@@ -45,7 +46,8 @@ async function accounts(meanwhile: (db: Database, userId: number) => Promise<unk
     },
   } as unknown as LocalLogin;
   const judgePassword = () => Promise.resolve(null);
-  const services = { db, clock, log, audit, localLogin, oidc: null, judgePassword };
+  const parts: Partial<App> = { db, clock, log, audit, localLogin, oidc: null, judgePassword };
+  const services = parts as App;
   const browser = { clientAddress: 'A', userAgent: null, sessionToken: null };
   const caller = {
     userId: id,

@@ -126,7 +126,6 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     locks: {} as never,
     pools: {} as never,
     retention: {} as never,
-    eventParts: {} as never,
     settled: {} as never,
     check: {} as never,
     foldStateLog: async () => undefined,

@@ -106,16 +106,13 @@ async function runQuery(
     readsAhead: false,
   });
   try {
-    const { db, clock, audit, registry, datasets, tables, searches, eventParts } = app;
-    const { rates } = eventParts;
-    const services = { config, db, clock, audit, registry, datasets, tables, searches, rates };
     const request = readSearchRequest(
       { query, params: parametersOf(options['param']), timezone: options['timezone'] ?? null },
       isCsv ? 'csv' : 'json',
       config,
     );
     const caller = await callerOf(app.db, options['as']);
-    const result = await runSearch(services, caller, { clientAddress: null }, request);
+    const result = await runSearch(app, caller, { clientAddress: null }, request);
     if (result.kind === 'problem')
       throw new AppError('bad-request', pointedAt(query, result.problem));
     const text = await new Response(result.body).text();
