@@ -11,8 +11,7 @@ import { resolve } from 'node:path';
 import { AppError, errnoOf } from '../base/errors.ts';
 import { suggestion } from '../config/nearest-name.ts';
 import type { Command, Outside } from './command.ts';
-import { commands } from './commands/index.ts';
-import { versionLine } from './commands/version.ts';
+import { commands, versionLine } from './commands/index.ts';
 
 const SUCCESS = 0;
 const FAILURE = 1;
@@ -119,6 +118,7 @@ async function runToItsEnd(command: Command, parser: Parser, outside: Outside): 
       options: parser.opts(),
       outside,
       atEnd: (work) => void last.push(work),
+      usage: () => parser.helpInformation(),
     });
   } finally {
     for (const work of last) work();

@@ -1,8 +1,8 @@
 /**
- * A command: one file under `commands/` exports one, `commands/index.ts` lists it.
+ * A command: `commands/index.ts` lists it with its flags, a module beside it does the work.
  *
- * `describe` runs on every start, so it and the module's imports stay light; `run` imports what it
- * needs. Commands fail by throwing AppError; `cli.ts` prints it and picks the exit code.
+ * The list is read on every start, so what it imports stays light; the module is loaded when the
+ * command runs. Commands fail by throwing AppError; `cli.ts` prints it and picks the exit code.
  */
 import type { Command as Parser } from 'commander';
 import type { Readable, Writable } from 'node:stream';
@@ -32,6 +32,8 @@ export interface Invocation {
   readonly outside: Outside;
   /** Runs `work` after the command, even if it fails. */
   atEnd(work: () => void): void;
+  /** Names, flags and arguments of the command. */
+  usage(): string;
 }
 
 export interface Command {
@@ -45,4 +47,45 @@ export interface Command {
   describe(parser: Parser): void;
   /** Resolves with the exit code, 0 or 1. */
   run(invocation: Invocation): Promise<number>;
+}
+
+/** A `text` that ends in `(required).` makes it so; a name in brackets is an argument. */
+export type Flag = readonly [flag: string, text: string, standard?: string];
+
+export const JSON_FLAG: Flag = ['--json', 'Print JSON.'];
+export const ROOT_FLAG: Flag = ['--root <path>', 'The same as [root].'];
+
+/** Resolves with the exit code, 0 or 1, or with a text that is printed before an exit with 0. */
+export type Work = (invocation: Invocation) => Promise<number | string>;
+
+/** A command without subcommands; `load` imports its work. */
+export function command(
+  name: string,
+  summary: string,
+  load: () => Promise<Work>,
+  ...flags: readonly (Flag | ((parser: Parser) => void))[]
+): Command {
+  return {
+    name,
+    summary,
+    describe: (parser) => {
+      for (const one of flags) {
+        if (typeof one === 'function') one(parser);
+        else describeFlag(parser, one);
+      }
+    },
+    run: async (invocation) => {
+      const work = await load();
+      const result = await work(invocation);
+      if (typeof result === 'number') return result;
+      invocation.outside.out(result);
+      return 0;
+    },
+  };
+}
+
+function describeFlag(parser: Parser, [flag, text, standard]: Flag): void {
+  if (/^[[<]/.test(flag)) parser.argument(flag, text);
+  else if (text.endsWith('(required).')) parser.requiredOption(flag, text);
+  else parser.option(flag, text, standard);
 }

@@ -4,13 +4,17 @@
  * would start with.
  */
 import { join } from 'node:path';
+import { openCatalogue } from '../catalogue.ts';
+import { findStoreProblem } from '../../events/store/store-problem.ts';
+import { DATABASE_FILE } from '../../store/state-files.ts';
+import { readCertificate } from '../../http/certificate.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Config } from '../../config/schema.ts';
-import type { Command } from '../command.ts';
-import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
+import type { Invocation } from '../command.ts';
+import { commandLog, loadInvocation } from '../configuration.ts';
 import { progressLine } from '../progress-line.ts';
 import { tlsWarnings } from '../tls-warnings.ts';
-import { describeJson, printAnswer } from '../json-output.ts';
+import { answerText } from '../json-output.ts';
 
 interface Findings {
   readonly document_root: string;
@@ -21,49 +25,37 @@ interface Findings {
   readonly problems: readonly { readonly resource: string; readonly reason: string }[];
 }
 
-export const check: Command = {
-  name: 'check',
-  summary: 'Check the configuration, published files, audit and events.',
-  describe: (parser) => {
-    describeConfiguration(parser);
-    describeJson(parser);
-  },
-  run: async (invocation) => {
-    const { config } = await loadInvocation(invocation);
-    const { openCatalogue } = await import('../catalogue.ts');
-    const { findStoreProblem } = await import('../../events/store/store-problem.ts');
-    const { DATABASE_FILE } = await import('../../store/state-files.ts');
-    const line = progressLine(invocation.outside);
-    const catalogue = await openCatalogue(config, commandLog(config, line.outside), {
-      readFiles: true,
-      onProgress: (done, total) => line.show(`Reading the datasets: ${done} of ${total}`),
-    }).finally(() => line.clear());
-    const tampering = await catalogue.findAuditProblem();
-    const damage = findStoreProblem(config.state_dir);
-    const unusable = await certificateProblem(config);
-    const doubts = unusable === null ? await tlsWarnings(config, Date.now()) : [];
-    const findings: Findings = {
-      document_root: config.docroot,
-      store: join(config.state_dir, DATABASE_FILE),
-      datasets: catalogue.resources.filter(({ hasRows }) => hasRows).length,
-      resources: catalogue.resources.length,
-      warnings: [...catalogue.warnings, ...doubts],
-      problems: [
-        ...catalogue.problems.map(({ rel, reason }) => ({ resource: rel, reason })),
-        ...(tampering === null ? [] : [{ resource: 'audit', reason: tampering }]),
-        ...(damage === null ? [] : [{ resource: 'events', reason: damage }]),
-        ...(unusable === null ? [] : [{ resource: 'TLS', reason: unusable }]),
-      ],
-    };
-    await catalogue.close();
-    printAnswer(invocation, findings, asText);
-    return findings.problems.length === 0 ? 0 : 1;
-  },
-};
+export async function check(invocation: Invocation): Promise<number> {
+  const { config } = await loadInvocation(invocation);
+  const line = progressLine(invocation.outside);
+  const catalogue = await openCatalogue(config, commandLog(config, line.outside), {
+    readFiles: true,
+    onProgress: (done, total) => line.show(`Reading the datasets: ${done} of ${total}`),
+  }).finally(() => line.clear());
+  const tampering = await catalogue.findAuditProblem();
+  const damage = findStoreProblem(config.state_dir);
+  const unusable = await certificateProblem(config);
+  const doubts = unusable === null ? await tlsWarnings(config, Date.now()) : [];
+  const findings: Findings = {
+    document_root: config.docroot,
+    store: join(config.state_dir, DATABASE_FILE),
+    datasets: catalogue.resources.filter(({ hasRows }) => hasRows).length,
+    resources: catalogue.resources.length,
+    warnings: [...catalogue.warnings, ...doubts],
+    problems: [
+      ...catalogue.problems.map(({ rel, reason }) => ({ resource: rel, reason })),
+      ...(tampering === null ? [] : [{ resource: 'audit', reason: tampering }]),
+      ...(damage === null ? [] : [{ resource: 'events', reason: damage }]),
+      ...(unusable === null ? [] : [{ resource: 'TLS', reason: unusable }]),
+    ],
+  };
+  await catalogue.close();
+  invocation.outside.out(answerText(invocation, findings, asText));
+  return findings.problems.length === 0 ? 0 : 1;
+}
 
 /** Null when a server would start with the certificate. */
 async function certificateProblem(config: Config): Promise<string | null> {
-  const { readCertificate } = await import('../../http/certificate.ts');
   try {
     readCertificate(config);
     return null;

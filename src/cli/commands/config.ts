@@ -5,24 +5,14 @@
 import type { LoadedConfig } from '../../config/load.ts';
 import { settingAt, settingKeys, valueAt } from '../../config/schema.ts';
 import type { SettingKey } from '../../config/schema.ts';
-import type { Command } from '../command.ts';
-import { describeConfiguration, loadInvocation } from '../configuration.ts';
-import { describeJson, wantsJson } from '../json-output.ts';
+import type { Invocation } from '../command.ts';
+import { loadInvocation } from '../configuration.ts';
+import { wantsJson } from '../json-output.ts';
 
-export const config: Command = {
-  name: 'config',
-  summary: 'Show the effective configuration and where each value comes from.',
-  describe: (parser) => {
-    describeConfiguration(parser);
-    describeJson(parser);
-  },
-  run: async (invocation) => {
-    const loaded = await loadInvocation(invocation);
-    const print = wantsJson(invocation) ? asJson : asYaml;
-    invocation.outside.out(print(loaded));
-    return 0;
-  },
-};
+export async function showConfig(invocation: Invocation): Promise<string> {
+  const loaded = await loadInvocation(invocation);
+  return wantsJson(invocation) ? asJson(loaded) : asYaml(loaded);
+}
 
 function asJson(loaded: LoadedConfig): string {
   const entries = shownKeys(loaded).map((key) => [

@@ -1,32 +1,22 @@
 /**
  * `svc licenses`: third-party packages in the executable, or the licence texts of the named one.
  */
+import { thirdParty } from '../third-party.ts';
 import { AppError } from '../../base/errors.ts';
 import { suggestion } from '../../config/nearest-name.ts';
-import type { Command } from '../command.ts';
+import type { Invocation } from '../command.ts';
 import { textTable } from '../text-table.ts';
 import type { ThirdParty } from '../third-party.ts';
-import { describeJson } from '../json-output.ts';
 
-export const licenses: Command = {
-  name: 'licenses',
-  summary: 'Show what others wrote, and its licences.',
-  describe: (parser) => {
-    parser.argument('[package]', 'Print the licence of this package in full.');
-    describeJson(parser);
-  },
-  run: async ({ positionals: [name], options, outside }) => {
-    const { thirdParty } = await import('../third-party.ts');
-    const all = thirdParty();
-    const asked = name === undefined ? all : all.filter((one) => one.name === name);
-    if (asked.length === 0) throw noSuchPackage(name!, all);
-    if (options['json'] === true) {
-      outside.out(`${JSON.stringify(asked.map((one) => shown(one, name !== undefined)))}\n`);
-    } else if (name === undefined) outside.out(list(all));
-    else outside.out(asked.map((one) => inFull(one, all)).join('\n'));
-    return 0;
-  },
-};
+export async function licenses({ positionals: [name], options }: Invocation): Promise<string> {
+  const all = thirdParty();
+  const asked = name === undefined ? all : all.filter((one) => one.name === name);
+  if (asked.length === 0) throw noSuchPackage(name!, all);
+  if (options['json'] === true) {
+    return `${JSON.stringify(asked.map((one) => shown(one, name !== undefined)))}\n`;
+  }
+  return name === undefined ? list(all) : asked.map((one) => inFull(one, all)).join('\n');
+}
 
 function noSuchPackage(name: string, all: readonly ThirdParty[]): AppError {
   const names = all.map((one) => one.name);

@@ -5,37 +5,25 @@
 import { createReadStream, existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
+import { openAccounts } from '../../app.ts';
+import * as operations from '../../operations/backups.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Command, Outside } from '../command.ts';
-import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
+import type { Invocation, Outside } from '../command.ts';
+import { commandLog, loadInvocation } from '../configuration.ts';
 
-export const restore: Command = {
-  name: 'restore',
-  summary: 'Put a backup in place; no server may run there.',
-  describe: (parser) => {
-    parser.argument('<file>', 'Archive that svc backup wrote; - for standard input.');
-    describeConfiguration(parser);
-    parser.option('--force', 'Move aside what is there already.');
-  },
-  run: async (invocation) => {
-    const { outside, options, positionals } = invocation;
-    const [file = '', ...rest] = positionals;
-    const source = archiveOf(file, outside);
-    using _ = folderFor(rest[0] === undefined ? null : resolve(outside.cwd, rest[0]));
-    const { config } = await loadInvocation({ ...invocation, positionals: rest });
-    const { openAccounts } = await import('../../app.ts');
-    const operations = await import('../../operations/backups.ts');
-    const { manifest, files, movedAside } = await operations.restore(
-      { config, log: commandLog(config, outside), openAccounts },
-      { source, replaces: options['force'] === true },
-    );
-    outside.out(`Restored ${files} file(s) of ${manifest.created_at}\n`);
-    for (const folder of new Set(movedAside)) {
-      outside.out(`What was there before is in ${folder}\n`);
-    }
-    return 0;
-  },
-};
+export async function restore(invocation: Invocation): Promise<string> {
+  const { outside, options, positionals } = invocation;
+  const [file = '', ...rest] = positionals;
+  const source = archiveOf(file, outside);
+  using _ = folderFor(rest[0] === undefined ? null : resolve(outside.cwd, rest[0]));
+  const { config } = await loadInvocation({ ...invocation, positionals: rest });
+  const { manifest, files, movedAside } = await operations.restore(
+    { config, log: commandLog(config, outside), openAccounts },
+    { source, replaces: options['force'] === true },
+  );
+  const folders = [...new Set(movedAside)].map((one) => `What was there before is in ${one}\n`);
+  return `Restored ${files} file(s) of ${manifest.created_at}\n${folders.join('')}`;
+}
 
 /** Throws `not-found`, and `usage` when standard input is a terminal. */
 function archiveOf(file: string, { cwd, streams }: Outside): () => Readable {

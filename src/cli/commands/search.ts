@@ -1,57 +1,35 @@
 /** `svc search`: runs a query from the command line. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { commands } from '../../language/commands/index.ts';
+import { textTable } from '../text-table.ts';
+import { commandHelp } from '../../language/reference.ts';
+import { nearestName } from '../../config/nearest-name.ts';
+import { foreignCommand } from '../../language/syntax/foreign-words.ts';
+import { openApp } from '../../app.ts';
+import { BadSearchRequest, readSearchRequest } from '../../operations/search-request.ts';
+import { runSearch } from '../../operations/searches.ts';
+import { findUser } from '../../accounts/identity/users.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Principal } from '../../accounts/rights/principal.ts';
 import type { Config } from '../../config/schema.ts';
-import type { Command, Invocation } from '../command.ts';
-import { commandLog, describeConfiguration, loadInvocation } from '../configuration.ts';
+import type { Database } from '../../store/database.ts';
+import type { Invocation } from '../command.ts';
+import { commandLog, loadInvocation } from '../configuration.ts';
 
 const EXAMPLE = `The ten hosts with most failures of the last day:
   svc search 'earliest=-24h status>=500 | top limit=10 host'`;
 
-/** Set when the command is described. */
-let usage = (): string => '';
-
-export const search: Command = {
-  name: 'search',
-  summary: 'Run a query over events and datasets.',
-  describe: (parser) => {
-    describeConfiguration(parser);
-    parser
-      .argument('[query]', 'The query; with one argument only, that one is the query.')
-      .option('--as <user>', 'Search with the rights of this user; else those of a superuser.')
-      .option('--json', 'Print the whole answer as JSON.')
-      .option('--csv', 'Print the rows as CSV.')
-      .option('--param <n=v>', 'Value of a placeholder; may be repeated.', collected)
-      .option(
-        '--timezone <zone>',
-        'Zone of days and of times without offset: UTC, +02:00, Europe/Vienna.',
-      )
-      .helpOption(false)
-      .option('-h, --help [command]', 'Show this help, or what a command of the language does.');
-    usage = () => parser.helpInformation();
-  },
-  run: async (invocation) => {
-    const { options, outside } = invocation;
-    const { help } = options;
-    if (help !== undefined) {
-      outside.out(help === true ? await overview() : await referenceOf(String(help)));
-      return 0;
-    }
-    const { root, query } = readPositionals(invocation);
-    const { config } = await loadInvocation({
-      ...invocation,
-      positionals: root === null ? [] : [root],
-    });
-    const text = await runQuery(config, invocation, query);
-    outside.out(text);
-    return 0;
-  },
-};
-
-function collected(value: string, before: readonly string[] = []): string[] {
-  return [...before, value];
+export async function search(invocation: Invocation): Promise<string> {
+  const { help } = invocation.options;
+  if (help === true) return overview(invocation.usage());
+  if (help !== undefined) return referenceOf(String(help));
+  const { root, query } = readPositionals(invocation);
+  const { config } = await loadInvocation({
+    ...invocation,
+    positionals: root === null ? [] : [root],
+  });
+  return runQuery(config, invocation, query);
 }
 
 function readPositionals({ positionals, outside }: Invocation): {
@@ -68,23 +46,17 @@ function readPositionals({ positionals, outside }: Invocation): {
 }
 
 /** Usage, the language's commands, and a first query. */
-async function overview(): Promise<string> {
-  const { commands } = await import('../../language/commands/index.ts');
-  const { textTable } = await import('../text-table.ts');
+function overview(usage: string): string {
   const table = textTable(
     ['command', 'what it does'],
     commands.map(({ name, summary }) => [name, summary]),
   );
-  return `${usage()}\n${EXAMPLE}\n\n${table}\nsvc search --help <command> tells more of one.\n`;
+  return `${usage}\n${EXAMPLE}\n\n${table}\nsvc search --help <command> tells more of one.\n`;
 }
 
-async function referenceOf(name: string): Promise<string> {
-  const { commands } = await import('../../language/commands/index.ts');
-  const { commandHelp } = await import('../../language/reference.ts');
+function referenceOf(name: string): string {
   const command = commands.find((one) => one.name === name);
   if (command) return `${commandHelp(command).join('\n')}\n`;
-  const { nearestName } = await import('../../config/nearest-name.ts');
-  const { foreignCommand } = await import('../../language/syntax/foreign-words.ts');
   const names = commands.map((one) => one.name);
   const nearest = nearestName(name, names) ?? foreignCommand(name);
   const meant = nearest === null ? '' : `; did you mean '${nearest}'?`;
@@ -96,10 +68,6 @@ async function runQuery(
   { options, outside }: Invocation,
   query: string,
 ): Promise<string> {
-  const { openApp } = await import('../../app.ts');
-  const { BadSearchRequest, readSearchRequest } =
-    await import('../../operations/search-request.ts');
-  const { runSearch } = await import('../../operations/searches.ts');
   const isCsv = options['csv'] === true;
   const app = await openApp(config, commandLog(config, outside), {
     exclusive: false,
@@ -119,7 +87,7 @@ async function runQuery(
     await result.leave();
     if (isCsv) return text;
     if (options['json'] === true) return `${text}\n`;
-    return await tableOf(text, (notice) => outside.err(`${notice}\n`));
+    return tableOf(text, (notice) => outside.err(`${notice}\n`));
   } catch (error) {
     if (error instanceof BadSearchRequest)
       throw new AppError('usage', error.message, { cause: error });
@@ -139,16 +107,12 @@ function parametersOf(given: unknown): Record<string, string | number> {
   return Object.fromEntries(entries);
 }
 
-async function callerOf(
-  db: Parameters<typeof import('../../accounts/identity/users.ts').findUser>[0],
-  name: unknown,
-): Promise<Principal> {
+async function callerOf(db: Database, name: unknown): Promise<Principal> {
   const common = { credential: 'basic', sessionId: null, apiKeyId: null, scopes: null } as const;
   if (typeof name !== 'string') {
     // The operator has no account, so no saved searches.
     return { userId: -1, username: 'operator', isSuperuser: true, ...common };
   }
-  const { findUser } = await import('../../accounts/identity/users.ts');
   const user = await findUser(db, name);
   if (!user) throw new AppError('usage', `--as: there is no user '${name}'`);
   return { userId: user.id, username: user.username, isSuperuser: user.isSuperuser, ...common };
@@ -164,8 +128,7 @@ function pointedAt(
   return `${error}\n  ${shown}\n  ${' '.repeat(Bun.stringWidth(before))}${'^'.repeat(length)}`;
 }
 
-async function tableOf(text: string, say: (notice: string) => void): Promise<string> {
-  const { textTable } = await import('../text-table.ts');
+function tableOf(text: string, say: (notice: string) => void): string {
   const { rows, meta } = JSON.parse(text) as {
     rows: Record<string, unknown>[];
     meta: { count: number; elapsed_ms: number; notices: string[]; columns: { name: string }[] };

@@ -5,6 +5,7 @@
  * `--reload` a changed configuration file restarts it in this process. An invalid file changes
  * nothing in either case.
  */
+import { startService } from '../../serve.ts';
 import { AppError } from '../../base/errors.ts';
 import { createLog } from '../../base/log.ts';
 import type { Log, LogLevel } from '../../base/log.ts';
@@ -12,31 +13,23 @@ import { version } from '../../base/version.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { resolveReload } from '../../config/reload.ts';
 import type { Config } from '../../config/schema.ts';
-import type { Command, Invocation, Outside } from '../command.ts';
-import { describeConfiguration, loadInvocation } from '../configuration.ts';
+import type { Invocation, Outside } from '../command.ts';
+import { loadInvocation } from '../configuration.ts';
 import { ServerRequests } from '../server-requests.ts';
 import { tlsWarnings } from '../tls-warnings.ts';
 
-type Service = Awaited<ReturnType<typeof import('../../serve.ts').startService>>;
+type Service = Awaited<ReturnType<typeof startService>>;
 
-export const serve: Command = {
-  name: 'serve',
-  summary: 'Publish a folder (the default command).',
-  describe: (parser) => {
-    describeConfiguration(parser, 'serve');
-    parser.option('--reload', 'Restart when the configuration file changes.');
-  },
-  run: async (invocation) => {
-    const loaded = await loadInvocation(serving(invocation));
-    const log = serverLog(loaded.config, invocation.outside);
-    const requests = new ServerRequests();
-    requests.followSignals();
-    if (invocation.options['reload'] === true) requests.followFiles(loaded.candidates);
-    surviveBugs(log);
-    await serveUntilStopped(invocation, loaded, requests, log);
-    return 0;
-  },
-};
+export async function serve(invocation: Invocation): Promise<number> {
+  const loaded = await loadInvocation(serving(invocation));
+  const log = serverLog(loaded.config, invocation.outside);
+  const requests = new ServerRequests();
+  requests.followSignals();
+  if (invocation.options['reload'] === true) requests.followFiles(loaded.candidates);
+  surviveBugs(log);
+  await serveUntilStopped(invocation, loaded, requests, log);
+  return 0;
+}
 
 function serving(invocation: Invocation): Invocation {
   return { ...invocation, atEnd: () => {} };
@@ -68,7 +61,6 @@ async function serveUntilStopped(
 }
 
 async function start(config: Config, outside: Outside, log: Log): Promise<Service> {
-  const { startService } = await import('../../serve.ts');
   const service = await startService(config, log);
   for (const warning of await tlsWarnings(config, Date.now())) log.warning(warning);
   outside.out(`svc ${version} serving ${config.docroot} at ${service.url}\n`);

@@ -2,7 +2,7 @@ import { AppError } from '../../../base/errors.ts';
 import { listUsers } from '../../../accounts/identity/users.ts';
 import { createApiKeyFor, listAllApiKeys, revokeAnyApiKey } from '../../../operations/api-keys.ts';
 import type { ApiKeyView } from '../../../operations/api-keys.ts';
-import type { AdminWork } from '../../administration.ts';
+import { type AdminWork, onAccounts } from '../../administration.ts';
 import { answerText, wantsJson } from '../../json-output.ts';
 import { textTable } from '../../text-table.ts';
 import { checkedFlag, everything, keyNumber, requireUserNamed } from './named.ts';
@@ -66,8 +66,8 @@ const revokeApiKey: AdminWork = async ({ accounts, operator, text }) => {
   return `Revoked API key ${id}\n`;
 };
 
-export const apiKeys = {
+export const apiKeys = onAccounts({
   'list-api-keys': listApiKeys,
   'create-api-key': createApiKey,
   'revoke-api-key': revokeApiKey,
-};
+});

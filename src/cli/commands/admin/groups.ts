@@ -2,7 +2,7 @@ import { checkGroupName, findGroup, type Group } from '../../../accounts/rights/
 import type { Permission } from '../../../accounts/rights/permissions.ts';
 import { AppError } from '../../../base/errors.ts';
 import * as operations from '../../../operations/groups.ts';
-import type { AdminCall, AdminWork } from '../../administration.ts';
+import { type AdminCall, type AdminWork, onAccounts } from '../../administration.ts';
 import { answerText } from '../../json-output.ts';
 import { plain } from '../../text-table.ts';
 import {
@@ -79,10 +79,10 @@ async function change({ accounts, operator, text }: AdminCall, make: typeof oper
   return { isChanged, user: user.username, group: group.name };
 }
 
-export const groups = {
+export const groups = onAccounts({
   'list-groups': listGroups,
   'create-group': createGroup,
   'delete-group': deleteGroup,
   'add-to-group': addToGroup,
   'remove-from-group': removeFromGroup,
-};
+});

@@ -1,36 +1,33 @@
 import {
-  adminCommand,
-  type AdminWork,
+  type Command,
+  command,
   type Flag,
   JSON_FLAG,
   ROOT_FLAG,
-  withAccounts,
-} from '../../administration.ts';
-import type { Command, Invocation } from '../../command.ts';
+  type Work,
+} from '../../command.ts';
+import { describeConfiguration } from '../../configuration.ts';
 import { PASSWORD_FLAGS } from '../../password-prompt.ts';
 
-/** Commands by the work of a module, which is loaded when one runs. */
-function commandsOf<Work>(run: (invocation: Invocation, work: Work) => Promise<string>) {
-  return <Name extends string>(load: () => Promise<Readonly<Record<Name, Work>>>) =>
-    (name: Name, summary: string, ...flags: readonly Flag[]): Command => {
-      const loaded = async () => {
-        const work = (await load())[name];
-        return (invocation: Invocation) => run(invocation, work);
-      };
-      return adminCommand(name, summary, loaded, [ROOT_FLAG, ...flags]);
-    };
+/** Commands by the works of a module. */
+function commandsOf<Name extends string>(load: () => Promise<Readonly<Record<Name, Work>>>) {
+  return (name: Name, summary: string, ...flags: readonly Flag[]): Command =>
+    command(
+      name,
+      summary,
+      async () => (await load())[name],
+      describeConfiguration,
+      ROOT_FLAG,
+      ...flags,
+    );
 }
 
-const onAccounts = commandsOf<AdminWork>(withAccounts);
-const onFiles = commandsOf<(invocation: Invocation) => Promise<string>>((invocation, work) =>
-  work(invocation),
-);
-const users = onAccounts(async () => (await import('./users.ts')).users);
-const groups = onAccounts(async () => (await import('./groups.ts')).groups);
-const permissions = onAccounts(async () => (await import('./permissions.ts')).permissions);
-const apiKeys = onAccounts(async () => (await import('./api-keys.ts')).apiKeys);
-const files = onFiles(async () => (await import('./files.ts')).files);
-const creation = onFiles(async () => (await import('./create-permissions.ts')).creation);
+const users = commandsOf(async () => (await import('./users.ts')).users);
+const groups = commandsOf(async () => (await import('./groups.ts')).groups);
+const permissions = commandsOf(async () => (await import('./permissions.ts')).permissions);
+const apiKeys = commandsOf(async () => (await import('./api-keys.ts')).apiKeys);
+const files = commandsOf(async () => (await import('./files.ts')).files);
+const creation = commandsOf(async () => (await import('./create-permissions.ts')).creation);
 
 const USER: Flag = ['--username <name>', 'Name of the user (required).'];
 const NAME: Flag = ['--name <name>', 'Name of the group (required).'];

@@ -12,7 +12,7 @@ import {
 import { AppError } from '../../../base/errors.ts';
 import { grantToGroup, revokeFromGroup } from '../../../operations/groups.ts';
 import * as operations from '../../../operations/permissions.ts';
-import type { AdminCall, AdminWork } from '../../administration.ts';
+import { type AdminCall, type AdminWork, onAccounts } from '../../administration.ts';
 import { doubtAboutName } from '../../granted-name.ts';
 import { answerText } from '../../json-output.ts';
 import { textTable } from '../../text-table.ts';
@@ -102,9 +102,9 @@ async function requirePermission(call: AdminCall): Promise<Permission> {
   throw new AppError('not-found', `No permission ${asked}; see list-permissions`);
 }
 
-export const permissions = {
+export const permissions = onAccounts({
   'list-permissions': listPermissions,
   'delete-permission': deletePermission,
   grant,
   revoke,
-};
+});

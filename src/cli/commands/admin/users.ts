@@ -1,7 +1,7 @@
 import { checkUsername, findUser } from '../../../accounts/identity/users.ts';
 import { AppError } from '../../../base/errors.ts';
 import * as operations from '../../../operations/users.ts';
-import type { AdminCall, AdminWork } from '../../administration.ts';
+import { type AdminCall, type AdminWork, onAccounts } from '../../administration.ts';
 import { answerText } from '../../json-output.ts';
 import { newPassword } from '../../password-prompt.ts';
 import { plain } from '../../text-table.ts';
@@ -71,7 +71,7 @@ async function setStatus({ accounts, operator, text }: AdminCall, isActive: bool
   return { username, ended };
 }
 
-export const users = {
+export const users = onAccounts({
   'list-users': listUsers,
   'create-user': createUser,
   'create-superuser': createSuperuser,
@@ -79,4 +79,4 @@ export const users = {
   'change-password': changePassword,
   'activate-user': activateUser,
   'deactivate-user': deactivateUser,
-};
+});

@@ -4,54 +4,37 @@
  */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { importFile } from '../../../events/intake/import.ts';
+import { DirectStore } from '../../../events/store/direct-store.ts';
+import { writerSettings } from '../../../events/events.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { ImportProgress } from '../../../events/intake/import.ts';
-import { describeFlags, ROOT_FLAG, loadAdmin, rootAndNames } from '../../administration.ts';
-import type { Command, Invocation } from '../../command.ts';
-import { describeConfiguration } from '../../configuration.ts';
+import { loadAdmin, rootAndNames } from '../../administration.ts';
+import type { Invocation } from '../../command.ts';
 import { progressLine } from '../../progress-line.ts';
 import { plain } from '../../text-table.ts';
 
 const MAX_SHOWN_REJECTS = 20;
 const BAR_CHARACTERS = 30;
 
-export const importEvents: Command = {
-  name: 'import',
-  summary: 'Import files of events: NDJSON or plain lines, also .gz and .zst.',
-  describe: (parser) => {
-    describeConfiguration(parser);
-    parser.argument('[files...]', 'Files to import, in this order; `-` for standard input.');
-    describeFlags(parser, [ROOT_FLAG]);
-    parser
-      .option('--index <name>', 'Index of events that name none.')
-      .option('--sourcetype <name>', 'Sourcetype of events that name none.')
-      .option('--source <name>', 'Source of events that name none.')
-      .option('--host <name>', 'Host of events that name none.')
-      .option('--lines', 'Every line is the data of an event.')
-      .option('--resume', 'Go on behind the last line of each file that was stored.');
-  },
-  run: async (invocation) => {
-    const { root, names: files } = rootAndNames(invocation);
-    const config = await loadAdmin({ ...invocation, positionals: root });
-    if (files.length === 0) throw new AppError('usage', 'a file to import is needed');
-    if (files.includes('-') && invocation.options['resume'] === true)
-      throw new AppError('usage', '--resume: standard input has no place to go on from');
-    // Check all first, so that a misspelt last name does not leave the others imported.
-    for (const file of files) if (file !== '-') requireFile(invocation.outside.cwd, file);
-    let rejected = 0;
-    for (const file of files) rejected += await importOne(invocation, config, file);
-    return rejected === 0 ? 0 : 1;
-  },
-};
+export async function importEvents(invocation: Invocation): Promise<number> {
+  const { root, names: files } = rootAndNames(invocation);
+  const config = await loadAdmin({ ...invocation, positionals: root });
+  if (files.length === 0) throw new AppError('usage', 'a file to import is needed');
+  if (files.includes('-') && invocation.options['resume'] === true)
+    throw new AppError('usage', '--resume: standard input has no place to go on from');
+  // Check all first, so that a misspelt last name does not leave the others imported.
+  for (const file of files) if (file !== '-') requireFile(invocation.outside.cwd, file);
+  let rejected = 0;
+  for (const file of files) rejected += await importOne(invocation, config, file);
+  return rejected === 0 ? 0 : 1;
+}
 
 async function importOne(invocation: Invocation, config: Config, file: string): Promise<number> {
   const { options } = invocation;
   const line = progressLine(invocation.outside);
   const { outside } = line;
-  const { importFile } = await import('../../../events/intake/import.ts');
-  const { DirectStore } = await import('../../../events/store/direct-store.ts');
-  const { writerSettings } = await import('../../../events/events.ts');
   const direct = new DirectStore(config.state_dir, writerSettings(config));
   const startedAt = performance.now();
   let last: ImportProgress | null = null;

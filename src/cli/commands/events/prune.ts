@@ -1,14 +1,26 @@
 /** `svc events prune`: applies retention, or deletes selected events. Works while a server runs. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { EVENTS_FILE } from '../../../events/store/schema.ts';
+import { timeText } from '../../../events/event-time.ts';
+import { DirectStore } from '../../../events/store/direct-store.ts';
+import { writerSettings } from '../../../events/events.ts';
+import { makeEventFilter } from '../../../event-queries.ts';
+import { filteredRows, QueryProblem } from '../../../events/read/query-filter.ts';
+import {
+  previewIds,
+  previewOrder,
+  previewRetention,
+} from '../../../events/retention/prune-preview.ts';
+import { openAccounts } from '../../../app.ts';
+import { Retention } from '../../../events/retention/retention.ts';
 import { AppError } from '../../../base/errors.ts';
 import type { Config } from '../../../config/schema.ts';
-import type { DirectStore } from '../../../events/store/direct-store.ts';
-import type { Pruned, Retention } from '../../../events/retention/retention.ts';
-import type { Command, Invocation } from '../../command.ts';
-import { commandLog, describeConfiguration, loadInvocation } from '../../configuration.ts';
+import type { Pruned } from '../../../events/retention/retention.ts';
+import type { Invocation } from '../../command.ts';
+import { commandLog, loadInvocation } from '../../configuration.ts';
 import { textTable } from '../../text-table.ts';
-import { describeJson, wantsJson } from '../../json-output.ts';
+import { answerText } from '../../json-output.ts';
 
 const DAY_MICROS = 86_400_000_000;
 
@@ -21,50 +33,27 @@ interface Chosen {
   readonly query: string | null;
 }
 
-export const prune: Command = {
-  name: 'prune',
-  summary: 'Delete old events by the rules of retention, or those that are selected.',
-  describe: (parser) => {
-    describeConfiguration(parser);
-    parser
-      .option('--dry-run', 'Delete nothing; print what would go.')
-      .option('--index <name>', 'Only events of this index, whatever the rules say.')
-      .option('--older-than <days>', 'Only events older than this, such as 30d.')
-      .option('--query <query>', "Only events that match, such as 'host=a | where status>499'.")
-      .option('--yes', 'Do not ask.');
-    describeJson(parser);
-  },
-  run: async (invocation) => {
-    const { outside } = invocation;
-    const chosen = chosenBy(invocation);
-    const { config } = await loadInvocation(invocation);
-    const { EVENTS_FILE } = await import('../../../events/store/schema.ts');
-    const pruned = existsSync(join(config.state_dir, EVENTS_FILE))
-      ? await pruneStore(invocation, config, chosen)
-      : [];
-    if (pruned === null) return 1;
-    const { timeText } = await import('../../../events/event-time.ts');
-    const views = pruned.map((one) => ({
-      ...one,
-      oldest: timeText(one.oldest),
-      newest: timeText(one.newest),
-    }));
-    if (wantsJson(invocation)) outside.out(`${JSON.stringify(views)}\n`);
-    else if (views.length === 0) outside.out('Nothing to delete.\n');
-    else {
-      const rows = views.map(({ index, events, bytes, oldest, newest, rule }) => [
-        index,
-        String(events),
-        String(bytes),
-        oldest,
-        newest,
-        rule,
-      ]);
-      outside.out(textTable(['index', 'events', 'bytes', 'oldest', 'newest', 'rule'], rows));
-    }
-    return 0;
-  },
-};
+export async function prune(invocation: Invocation): Promise<number | string> {
+  const chosen = chosenBy(invocation);
+  const { config } = await loadInvocation(invocation);
+  const pruned = existsSync(join(config.state_dir, EVENTS_FILE))
+    ? await pruneStore(invocation, config, chosen)
+    : [];
+  if (pruned === null) return 1;
+  const views = pruned.map((one) => ({
+    ...one,
+    oldest: timeText(one.oldest),
+    newest: timeText(one.newest),
+  }));
+  return answerText(invocation, views, () => {
+    if (views.length === 0) return 'Nothing to delete.\n';
+    const columns = ['index', 'events', 'bytes', 'oldest', 'newest', 'rule'] as const;
+    return textTable(
+      columns,
+      views.map((one) => columns.map((name) => String(one[name]))),
+    );
+  });
+}
 
 function chosenBy({ options, outside }: Invocation): Chosen | null {
   const { index, olderThan, query } = options;
@@ -89,8 +78,6 @@ async function pruneStore(
   chosen: Chosen | null,
 ): Promise<Pruned[] | null> {
   const { options } = invocation;
-  const { DirectStore } = await import('../../../events/store/direct-store.ts');
-  const { writerSettings } = await import('../../../events/events.ts');
   const store = new DirectStore(config.state_dir, writerSettings(config));
   try {
     const ids = chosen === null ? null : await matchingIds(store, config, chosen);
@@ -119,8 +106,6 @@ async function matchingIds(
   { index, createdBefore, query }: Chosen,
 ): Promise<number[] | null> {
   if (query === null) return null;
-  const { makeEventFilter } = await import('../../../event-queries.ts');
-  const { filteredRows, QueryProblem } = await import('../../../events/read/query-filter.ts');
   const condition = {
     sql: '(?1 IS NULL OR "index" = ?1) AND (?2 IS NULL OR created < ?2)',
     params: [index, createdBefore] as unknown as number[],
@@ -148,8 +133,6 @@ async function preview(
   config: Config,
   { chosen, ids }: { readonly chosen: Chosen | null; readonly ids: readonly number[] | null },
 ): Promise<Pruned[]> {
-  const { previewIds, previewOrder, previewRetention } =
-    await import('../../../events/retention/prune-preview.ts');
   if (ids !== null) return previewIds(store.store.db, ids);
   if (chosen !== null) return previewOrder(store.store.db, chosen, ruleOf(chosen));
   return previewRetention(store.store.db, config.events.retention, {
@@ -175,8 +158,6 @@ async function withRetention(
   store: DirectStore,
   work: (retention: Retention) => Promise<Pruned[]>,
 ): Promise<Pruned[]> {
-  const { openAccounts } = await import('../../../app.ts');
-  const { Retention } = await import('../../../events/retention/retention.ts');
   const log = commandLog(config, invocation.outside);
   const accounts = await openAccounts(config, log);
   try {
