@@ -84,11 +84,8 @@ function firstVersion({ header, body }: Page, leaf: Leaf, codec: number): PagePa
 function secondVersion({ header, body }: Page, codec: number): PageParts {
   const { definitionBytes, repetitionBytes } = header;
   const levelBytes = definitionBytes + repetitionBytes;
-  if (
-    definitionBytes < 0 ||
-    repetitionBytes < 0 ||
-    levelBytes > Math.min(body.length, header.size)
-  ) {
+  const isNegative = Math.min(definitionBytes, repetitionBytes) < 0;
+  if (isNegative || levelBytes > Math.min(body.length, header.size)) {
     throw damaged('levels larger than their page');
   }
   const packed = body.subarray(levelBytes);
@@ -135,30 +132,20 @@ function indexesOf(bytes: Uint8Array, count: number, size: number | null): Int32
 
 function decoded(bytes: Uint8Array, leaf: Leaf, encoding: number, count: number): RawValues {
   const { physical, typeLength } = leaf;
-  switch (encoding) {
-    case Encoding.plain:
-      return plainValues(bytes, leaf, count);
-    case Encoding.rle:
-      if (physical === Physical.boolean) return runs(bytes, count);
-      break;
-    case Encoding.deltaBinary:
-      if (physical === Physical.int32 || physical === Physical.int64) {
-        return deltas(bytes, physical === Physical.int32, count);
-      }
-      break;
-    case Encoding.deltaLength:
-      if (physical === Physical.bytes) return readDeltaLength(bytes, 0, count);
-      break;
-    case Encoding.deltaBytes:
-      if (physical === Physical.bytes || physical === Physical.fixed) {
-        return checkedLengths(readDeltaBytes(bytes, 0, count), leaf);
-      }
-      break;
-    case Encoding.byteStreamSplit:
-      if (physical !== Physical.boolean && physical !== Physical.bytes) {
-        return readStreams(bytes, widthOf(physical, typeLength), count);
-      }
-      break;
+  const isInteger = physical === Physical.int32 || physical === Physical.int64;
+  const isPrefixed = physical === Physical.bytes;
+  const isBoolean = physical === Physical.boolean;
+  if (encoding === Encoding.plain) return plainValues(bytes, leaf, count);
+  if (encoding === Encoding.rle && isBoolean) return runs(bytes, count);
+  if (encoding === Encoding.deltaBinary && isInteger) {
+    return deltas(bytes, physical === Physical.int32, count);
+  }
+  if (encoding === Encoding.deltaLength && isPrefixed) return readDeltaLength(bytes, 0, count);
+  if (encoding === Encoding.deltaBytes && (isPrefixed || physical === Physical.fixed)) {
+    return checkedLengths(readDeltaBytes(bytes, 0, count), leaf);
+  }
+  if (encoding === Encoding.byteStreamSplit && !isBoolean && !isPrefixed) {
+    return readStreams(bytes, widthOf(physical, typeLength), count);
   }
   throw unsupported(encoding);
 }
