@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { renderMarkdown } from '../plugins/markdown/render.ts';
 import { markdownSections } from '../plugins/markdown/sections.ts';
 import type { FileSource } from '../src/base/files/file-source.ts';
-import type { GuideChapter } from '../src/pages/guide.ts';
+import type { GuideChapter } from '../src/pages/guide-text.ts';
 import { bundledChapterNames } from '../src/pages/guide-bundle.ts';
 import { root } from './step.ts';
 

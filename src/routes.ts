@@ -17,26 +17,26 @@ import { eventRoutes } from './api/events/events.ts';
 import { savedSearchRoutes } from './api/saved-searches.ts';
 import { tokenRoutes } from './api/tokens.ts';
 import { eventsPageRoute } from './pages/routes/events-page.ts';
-import { guideRoutes } from './pages/routes/guide.ts';
+import { guideRoutes } from './pages/views/guide.tsx';
 import { healthRoute } from './api/health.ts';
 import { hecRoutes } from './api/events/hec.ts';
-import { landingRoute } from './pages/routes/landing.ts';
+import { landingRoute } from './pages/views/landing.tsx';
 import { mcpRoute } from './mcp/route.ts';
 import { lokiRoute, otlpRoute } from './api/events/otlp.ts';
-import { mediaRoute } from './pages/routes/media.ts';
+import { mediaRoute } from './pages/views/media.tsx';
 import { metricsRoute } from './api/metrics.ts';
 import { oidcRoutes } from './pages/routes/oidc.ts';
-import { docsRoute } from './pages/routes/docs.ts';
-import { loginRoute } from './pages/routes/login.ts';
+import { docsRoute } from './pages/views/docs.tsx';
+import { loginRoute } from './pages/views/login.tsx';
 import { openApiRoute } from './api/openapi.ts';
-import { savedSearchesPageRoute } from './pages/routes/saved-searches-page.ts';
-import { searchRoute } from './pages/routes/search.ts';
+import { savedSearchesPageRoute } from './pages/views/saved-searches.tsx';
+import { searchRoute } from './pages/views/search.tsx';
 import { paletteRoute } from './pages/routes/palette.ts';
-import { profileRoute } from './pages/routes/profile.ts';
-import { searchLanguagePageRoute } from './pages/routes/search-language.ts';
+import { profileRoute } from './pages/views/profile.tsx';
+import { searchLanguagePageRoute } from './pages/views/search-language.tsx';
 import { searchLanguageRoutes } from './api/searches.ts';
-import { setupRoute } from './pages/routes/setup.ts';
-import { uploadsRoute } from './pages/routes/uploads.ts';
+import { setupRoute } from './pages/views/setup.tsx';
+import { uploadsRoute } from './pages/views/uploads.tsx';
 
 /** In any order: a path matches at most one. */
 export const plugins: readonly AnyElysia[] = [

@@ -18,10 +18,10 @@ import { requireAccess } from '../operations/access.ts';
 import { findByPath } from '../operations/content.ts';
 import { READ_METHODS, requireWritable } from '../operations/datasets.ts';
 import { contentReply } from './content-reply.ts';
-import { datasetPageReply } from './dataset-page.ts';
+import { datasetPageReply } from './views/dataset.tsx';
 import { datasetSummaryReply, wantsSummary } from './dataset-summary.ts';
-import { mediaPageReply } from './media-page.ts';
-import { rowFormReply, rowPageReply } from './row-page.ts';
+import { mediaPageReply } from './views/media.tsx';
+import { rowFormReply, rowPageReply } from './views/row.tsx';
 
 /** Below these, missing files and forbidden files are answered alike, as events are. */
 const HIDING: ReadonlySet<string> = new Set(['events', 'savedsearches']);

@@ -9,7 +9,7 @@ import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
 import { finishOidcSignIn, startOidcSignIn } from '../../operations/oidc-sign-in.ts';
 import type { Context } from '../../http/context.ts';
-import { loginForm } from './login.ts';
+import { loginForm } from '../views/login.tsx';
 import type { OperationDescription } from '../../http/operation-description.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { jsonReply, redirectReply } from '../../http/reply/reply.ts';

@@ -3,14 +3,355 @@
  * A dataset as a table: searched, filtered, sorted and paged by plain links and one form, so that every view has an
  * address.
  */
-import { shortWords } from '../grid/filter-words.ts';
+import type { App } from '../../app.ts';
+import { AppError } from '../../base/errors.ts';
+import { statFile } from '../../base/files/file-stamp.ts';
+import { encodePath } from '../../base/paths.ts';
+import { isCrowded, ownTurn } from '../../base/work/time-slice.ts';
+import type { Resource } from '../../docroot/registry/registry.ts';
+import type { Context } from '../../http/context.ts';
+import { linkQuery } from '../../http/link-query.ts';
+import { redirectReply, type Reply } from '../../http/reply/reply.ts';
+import { mayChangeRows, queryRows } from '../../operations/datasets.ts';
+import { assetNamed } from '../assets.ts';
+import { parseFilter, withMember } from '../grid/conditions.ts';
+import { describeMember, shortWords } from '../grid/filter-words.ts';
 import type { GridData } from '../grid/model.ts';
-import { trailTo } from '../trail.ts';
-import type { Page } from './frame.tsx';
+import { FORM_OPERATORS, formView } from '../grid/plain-form.ts';
+import { rowsQuery } from '../grid/view.ts';
+import { pageReply } from '../page-reply.ts';
+import { cellText, rowsOf } from '../page-rows.ts';
+import { FORMAT_LABELS } from '../parts/export-menu.tsx';
 import { HiddenFields, SearchBox } from '../parts/forms.tsx';
 import { Problem } from '../parts/messages.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
-import { FORM_OPERATORS } from '../grid/plain-form.ts';
+import { trailTo } from '../trail.ts';
+import type { Page } from './frame.tsx';
+import { readingPage } from './reading.tsx';
+import { Holdings, Lane } from '../../processes/lane.ts';
+import type { Table } from '../../tables/copy/table.ts';
+import { FORMATS } from '../../tables/read/format.ts';
+import { type ListParameters, parseListParameters } from '../../tables/read/list-parameters.ts';
+import { parseSort } from '../../tables/read/name-list.ts';
+import type { Column } from '../../tables/types.ts';
+
+const PAGE_ROWS = 50;
+/** Pages that are made at the same time, and those of one person: of a wide table each takes 10 MB until it is sent. */
+const pages = new Lane(8, 256, new Holdings(() => 4));
+const MAX_WAIT_MS = 30_000;
+/** Smaller files are read at once; of larger ones the first reading may take longer than people wait without a word. */
+const LARGE_BYTES = 4 * 1024 * 1024;
+const PATIENCE_MS = 1_000;
+/** Longer cells are cut: a page is for looking, the API has the whole value. */
+const MAX_CELL_TEXT = 200;
+/** What a page may download by itself comes from a file of about this size. */
+const MAX_KEPT_BYTES = 256 * 1024 * 1024;
+
+/** The page of a dataset the caller may read. A wrong filter or sort is shown on the page, with status 422. */
+export async function datasetPageReply(
+  services: App,
+  context: Context,
+  resource: Resource,
+): Promise<Reply> {
+  const sent = sentViewForm(context);
+  if (sent !== null) {
+    return redirectReply(hrefWith(context, { ...sent, order: null, offset: null }), 303);
+  }
+  const target = services.datasets.targetOf(resource);
+  const size = statFile(target.path, target.rel)?.size ?? 0;
+  const rows = (): Promise<Reply> =>
+    pages.run(MAX_WAIT_MS, () => rowsReply(services, context, resource));
+  if (size < LARGE_BYTES) return rows();
+  // Only the reading of the file is waited for: it goes on, while a query would begin again with each look.
+  const reading = services.tables.current(target);
+  // Who has been told to wait asks again; then the failure is told, if there is one.
+  reading.catch(() => undefined);
+  if ((await Promise.race([reading, Bun.sleep(PATIENCE_MS)])) !== undefined) {
+    return rows();
+  }
+  const progress = services.tables.progress(target);
+  const view = { name: resource.canonical, file: datasetTitle(resource), size, progress };
+  return pageReply(context, readingPage, view, {
+    status: 202,
+    headers: { Refresh: '1', 'Cache-Control': 'no-store' },
+  });
+}
+
+async function rowsReply(services: App, context: Context, resource: Resource): Promise<Reply> {
+  const given = new URLSearchParams(context.query);
+  for (const name of ['limit', 'cursor', 'format']) given.delete(name);
+  const startAt = await rowsBefore(services, context, resource);
+  const table = await services.tables.current(services.datasets.targetOf(resource));
+  const { columns } = parseListParameters(given);
+  const cellRows = Math.floor(MAX_CELLS / Math.max(1, columns.length || table.columns.length));
+  const limit = Math.min(PAGE_ROWS, Math.max(1, cellRows));
+  if (startAt !== null) given.set('offset', String(startAt - (startAt % limit)));
+  const page = { ...parseListParameters(given), limit };
+  try {
+    return await reply(services, context, resource, page, { startAt });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'invalid-query') throw error;
+    const plain = { ...page, filter: '', sort: '', columns: [] };
+    return reply(services, context, resource, plain, { problem: error.message });
+  }
+}
+
+/** Parameters after which a row stands at another place, or the reader has gone on. */
+const OTHER_PLACES = ['q', 'filter', 'sort', 'offset'];
+
+/** How many rows stand before the one that `?at=<row id>` names; null when the address names none. */
+async function rowsBefore(
+  services: App,
+  context: Context,
+  resource: Resource,
+): Promise<number | null> {
+  const id = Number(context.queryValue('at') ?? Number.NaN);
+  const isElsewhere = OTHER_PLACES.some((name) => (context.queryValue(name) ?? '') !== '');
+  if (!Number.isSafeInteger(id) || id < 1 || isElsewhere) return null;
+  const filter = JSON.stringify({ _row_id: { $lt: id } });
+  const parameters = parseListParameters(new URLSearchParams({ filter, limit: '1' }));
+  const { signal } = context.request;
+  return queryRows(services, resource, parameters, 'json', async ({ table, prepared }) => {
+    const page = await services.reading.run(table, prepared, { signal });
+    await rowsOf(page);
+    return page.total;
+  });
+}
+
+/** What else there is to show beside the rows. */
+interface Extras {
+  readonly problem?: string | null;
+  readonly startAt?: number | null;
+}
+
+async function reply(
+  services: App,
+  context: Context,
+  resource: Resource,
+  parameters: ListParameters & { readonly limit: number },
+  { problem = null, startAt = null }: Extras,
+): Promise<Reply> {
+  const { signal } = context.request;
+  const [{ table, prepared }, page] = await queryRows(
+    services,
+    resource,
+    parameters,
+    'json',
+    async (query) => {
+      const read = await services.reading.run(query.table, query.prepared, { signal });
+      return [query, read] as const;
+    },
+  );
+  const rows = await rowsOf(page);
+  if (isCrowded()) await ownTurn();
+  const shown = prepared.plan.shape.columns.map(({ name }) => name);
+  const names = table.columns.reduce((sum, { name }) => sum + name.length, 0);
+  if (names > MAX_NAMES) {
+    const text = `The names of the columns of '${resource.rel}' are too long for a page; use its API`;
+    throw new AppError('too-large', text);
+  }
+  const { offset, limit } = parameters;
+  const textLength = Math.min(
+    MAX_CELL_TEXT,
+    Math.max(20, Math.floor(MAX_CELLS_TEXT / Math.max(1, rows.length * shown.length))),
+  );
+  const whole = keptQuery(context);
+  const links = shown.length + rows.length + MAX_CONDITIONS;
+  // Where every column and row cannot carry the view, columns are sorted by the form and a row stands alone.
+  const repeated = whole.toString().length > MAX_REPEATED / links ? null : whole;
+  const order = orderOf(parameters, table.columns);
+  const heads = new Map(
+    table.columns.map((column) => [column.name, headOf(column, order, context, repeated)]),
+  );
+  const mayWrite = await mayChangeRows(services, context.caller, resource);
+  const view: DatasetView = {
+    name: resource.canonical,
+    q: parameters.q,
+    filter: context.queryValue('filter') ?? '',
+    sort: parameters.sort,
+    conditions: conditionsOf(context),
+    kept: [...whole].filter(([name]) => !['sort', 'order', 'offset'].includes(name)),
+    order,
+    columns: shown.map((name) => heads.get(name)!),
+    rows: rows.map((row) => {
+      const id = cellText(row, '_row_id');
+      const cells = shown.map((name) => shortText(cellText(row, name), textLength));
+      const href = hrefWith(context, { row: id, done: null }, repeated ?? new URLSearchParams());
+      return { id, href, cells };
+    }),
+    newHref: mayWrite ? hrefWith(context, { row: 'new', done: null }) : null,
+    position: positionText(parameters, rows.length, page.total),
+    ...pagingOf(context, offset, rows.length, limit, page.total),
+    links: linksOf(resource, context),
+    problem,
+    grid: { ...gridOf(table, resource, mayWrite), startAt },
+  };
+  return pageReply(context, datasetPage, view, { status: problem === null ? 200 : 422 });
+}
+
+/** How messages call a dataset: `products.csv`, `stock.xlsx (Prices)`. */
+export function datasetTitle({ rel, sheet }: Pick<Resource, 'rel' | 'sheet'>): string {
+  const file = rel.slice(rel.lastIndexOf('/') + 1);
+  return sheet === null ? file : `${file} (${sheet})`;
+}
+
+/** What the script of the page must know; nothing about writing for those who may not. */
+function gridOf(table: Table, resource: Resource, mayWrite: boolean): Omit<GridData, 'startAt'> {
+  const { size } = table.state.stamp;
+  const writable = new Set(mayWrite ? table.writableColumns : []);
+  const name = encodePath(resource.canonical);
+  return {
+    file: datasetTitle(resource),
+    isLarge: size > MAX_KEPT_BYTES,
+    api: `/api/${name}/`,
+    page: `/ui/${name}/`,
+    mayWrite,
+    hasNull: table.head.blank === 'null',
+    chartScript: assetNamed('grid-chart.js').path,
+    columns: table.columns.map((column) => ({
+      name: column.name,
+      type: column.type,
+      isWritable: writable.has(column),
+    })),
+  };
+}
+
+function shortText(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}
+
+/** The steps of the order, as names. */
+function orderOf(
+  { sort, order }: Pick<ListParameters, 'sort' | 'order'>,
+  columns: readonly Column[],
+): DatasetView['order'] {
+  const sortable = [...columns, { name: '_row_id' }];
+  return parseSort(sort, order, sortable).map(({ column, descending }) => ({
+    column: sortable[column]!.name,
+    isDescending: descending,
+  }));
+}
+
+/** The filter in words, each part with the address of the view without it. */
+function conditionsOf(context: Context): DatasetView['conditions'] {
+  const filter = context.queryValue('filter') ?? '';
+  const members = Object.entries(parseFilter(filter) ?? {});
+  const shown = members.slice(0, MAX_CONDITIONS).map(([column, member]) => {
+    const text = describeMember(column, member);
+    if (filter.length > MAX_LINKED_FILTER) return { text, href: null };
+    const rest = withMember(filter, column, null);
+    const href = hrefWith(context, { filter: rest === '' ? null : rest, offset: null });
+    return { text, href };
+  });
+  const more = members.length - shown.length;
+  return more === 0 ? shown : [...shown, { text: `and ${more} more`, href: null }];
+}
+
+function headOf(
+  { name, type }: Column,
+  order: DatasetView['order'],
+  context: Context,
+  kept: URLSearchParams | null,
+): ColumnHead {
+  const step = order.find((one) => one.column === name);
+  const sorted = step === undefined ? null : step.isDescending ? 'descending' : 'ascending';
+  const token = /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
+  const next = sorted === 'ascending' ? `-${token}` : token;
+  return {
+    name,
+    type,
+    sorted,
+    sortHref: kept && hrefWith(context, { sort: next, order: null, offset: null }, kept),
+  };
+}
+
+function pagingOf(
+  context: Context,
+  offset: number,
+  shown: number,
+  most: number,
+  total: number,
+): Pick<DatasetView, 'previousHref' | 'nextHref'> {
+  const before = Math.max(0, offset - most);
+  const after = offset + shown;
+  return {
+    previousHref:
+      offset > 0 ? hrefWith(context, { offset: before === 0 ? null : String(before) }) : null,
+    nextHref: after < total ? hrefWith(context, { offset: String(after) }) : null,
+  };
+}
+
+function positionText({ offset, q, filter }: ListParameters, shown: number, total: number): string {
+  if (total === 0) return q === '' && filter === '' ? 'No rows yet' : 'No rows match';
+  const all = `${total.toLocaleString('en')} ${total === 1 ? 'row' : 'rows'}`;
+  if (shown === 0) return `No rows from here on, of ${all}`;
+  return `${(offset + 1).toLocaleString('en')}–${(offset + shown).toLocaleString('en')} of ${all}`;
+}
+
+/** Characters of the parameters that a page hands on to the next: filters of 64 KiB are legal. */
+export const MAX_KEPT = 64 * 1024;
+/** Characters of all links of the columns, rows and conditions together. */
+const MAX_REPEATED = 512 * 1024;
+export const MAX_CONDITIONS = 50;
+/** Past it each condition has no link to the view without it. */
+const MAX_LINKED_FILTER = 4 * 1024;
+/** Cells of a page; a wide table shows fewer rows, which the grid loads by itself. */
+export const MAX_CELLS = 10_000;
+/** Characters of all cells. */
+const MAX_CELLS_TEXT = 256 * 1024;
+/** Characters of the names of all columns, which a page needs a dozen times. */
+const MAX_NAMES = 128 * 1024;
+/** Parameters that are handed on. */
+const KEPT: ReadonlySet<string> = new Set(
+  'limit offset cursor order format sort filter q columns pinned values chart x y measure row delete done'.split(
+    ' ',
+  ),
+);
+
+function keptQuery(context: Context): URLSearchParams {
+  return linkQuery(
+    [...context.query].filter(([name]) => KEPT.has(name)),
+    MAX_KEPT,
+  );
+}
+
+/** This page's address with some parameters changed; null takes one away. */
+export function hrefWith(
+  context: Context,
+  changes: Readonly<Record<string, string | null>>,
+  kept = keptQuery(context),
+): string {
+  const query = new URLSearchParams(kept);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) query.delete(name);
+    else query.set(name, value);
+  }
+  return query.size === 0 ? context.path : `${context.path}?${query}`;
+}
+
+function linksOf(resource: Resource, context: Context): DatasetView['links'] {
+  const name = encodePath(resource.canonical);
+  const query = keptQuery(context);
+  for (const paging of ['offset', 'limit', 'cursor']) query.delete(paging);
+  const formats = FORMATS.map((format) => {
+    query.set('format', format);
+    return { label: FORMAT_LABELS[format], href: `/api/${name}/?${query}` };
+  });
+  return [...formats, { label: 'Schema', href: `/schema/${name}/` }];
+}
+
+/** Parameters the form changes; null when the form was not sent. */
+function sentViewForm(
+  context: Context,
+): { readonly filter: string | null; readonly sort: string | null } | null {
+  const { query } = context;
+  if (!query.has('where') && !query.has('by')) return null;
+  const { filter, sort } = formView(query, context.queryValue('filter') ?? '');
+  return {
+    filter: filter === '' ? null : filter,
+    sort: rowsQuery({ q: '', filter: '', sort }).get('sort'),
+  };
+}
 
 const KEYS = [
   'Arrows Move between cells; Page Up, Page Down, Home, End go further',
@@ -33,7 +374,7 @@ const KEYS = [
 /** Keys that change something. */
 const WRITING_KEYS = /^(?:Tab|Esc|Ctrl\+[VDX]|Delete|Ctrl\+[ZY])/;
 
-export interface ColumnHead {
+interface ColumnHead {
   readonly name: string;
   readonly type: string;
   /** Sorted by this column, or the other way round; null when the address would be too long. */
@@ -48,7 +389,7 @@ interface TableRow {
   readonly cells: readonly string[];
 }
 
-export interface DatasetView {
+interface DatasetView {
   readonly name: string;
   readonly q: string;
   readonly filter: string;

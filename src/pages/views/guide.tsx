@@ -4,11 +4,52 @@
  *
  * The text is made from docs/ when the executable is built, and is the only thing here inserted as markup.
  */
+import { Elysia } from 'elysia';
 import type { OutlineEntry } from '../../docroot/kind.ts';
-import type { GuideHit } from '../guide.ts';
+import type { Context } from '../../http/context.ts';
+import { door } from '../../http/door.ts';
+import { PRIVATE } from '../../http/reply/headers.ts';
+import type { Reply } from '../../http/reply/reply.ts';
+import {
+  findInGuide,
+  GUIDE_CHAPTERS,
+  guideAddress,
+  guideChapters,
+  type GuideHit,
+} from '../guide-text.ts';
+import { pageReply } from '../page-reply.ts';
 import { Article } from '../parts/article.tsx';
 import { SearchBox } from '../parts/forms.tsx';
 import type { Page } from './frame.tsx';
+
+export const guideRoutes = new Elysia({ name: 'guide' }).use(door);
+for (const name of ['', ...GUIDE_CHAPTERS]) {
+  guideRoutes.get(guideAddress(name), ({ ask }) => chapterReply(ask, name), {
+    checks: { access: 'user', cacheControl: PRIVATE },
+  });
+}
+
+function chapterReply(context: Context, name: string): Reply {
+  const chapters = guideChapters();
+  const at = chapters.findIndex((chapter) => chapter.name === name);
+  const q = name === '' ? (context.queryValue('q') ?? '').trim() : '';
+  const links = chapters.map((one) => ({
+    title: one.title,
+    href: guideAddress(one.name),
+    isHere: one.name === name,
+  }));
+  return pageReply(context, guidePage, {
+    title: chapters[at]!.title,
+    isIndex: name === '',
+    body: chapters[at]!.body,
+    outline: chapters[at]!.outline,
+    chapters: links.slice(1),
+    previous: links[at - 1] ?? null,
+    next: links[at + 1] ?? null,
+    q,
+    hits: q === '' ? null : findInGuide(q),
+  });
+}
 
 interface ChapterLink {
   readonly title: string;

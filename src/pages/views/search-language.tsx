@@ -2,9 +2,23 @@
 /**
  * The reference of the search language, generated from the language's own tables.
  */
-import type { reference } from '../../language/reference.ts';
+import { Elysia } from 'elysia';
 import { SPL_PAIRS } from '../../api/spl-pairs.ts';
+import { door } from '../../http/door.ts';
+import { PRIVATE } from '../../http/reply/headers.ts';
+import type { reference } from '../../language/reference.ts';
+import { describeLanguage } from '../../operations/searches.ts';
+import { pageReply } from '../page-reply.ts';
 import type { Page } from './frame.tsx';
+
+export const searchLanguagePageRoute = new Elysia({ name: 'search-language' })
+  .use(door)
+  .get(
+    '/docs/search-language',
+    async ({ ask }) =>
+      pageReply(ask, searchLanguagePage, await describeLanguage(ask.services, ask.user)),
+    { checks: { access: 'user', cacheControl: PRIVATE } },
+  );
 
 type SearchLanguageView = ReturnType<typeof reference>;
 

@@ -1,21 +1,60 @@
-import { Elysia } from 'elysia';
+/** @jsxImportSource @kitajs/html */
+/**
+ * Takes an uploaded file. Browsers without script are answered with a page, others with JSON.
+ */
 import { Type } from '@sinclair/typebox';
-import { type UploadResult, noteDeniedUpload, uploadFile } from '../../operations/uploads.ts';
-import { pageAddress } from '../../docroot/registry/addresses.ts';
-import type { Context } from '../../http/context.ts';
-import { isForm, MAX_FORM_BYTES, parseForm } from '../../http/body/form-body.ts';
-import { boundaryOf, readMultipart } from '../../http/body/multipart.ts';
-import { pageReply } from '../page-reply.ts';
-import { uploadedPage } from '../views/uploaded.tsx';
-import { type Reply, jsonReply } from '../../http/reply/reply.ts';
-import type { Viewer } from '../../http/operation-description.ts';
+import { Elysia } from 'elysia';
 import type { AppError } from '../../base/errors.ts';
-import { door } from '../../http/door.ts';
-import type { UploadField } from '../../docroot/uploads/uploads.ts';
 import { sizeText } from '../../base/text/size-text.ts';
 import type { Config } from '../../config/schema.ts';
+import { pageAddress } from '../../docroot/registry/addresses.ts';
+import type { UploadField } from '../../docroot/uploads/uploads.ts';
+import { isForm, MAX_FORM_BYTES, parseForm } from '../../http/body/form-body.ts';
+import { boundaryOf, readMultipart } from '../../http/body/multipart.ts';
+import type { Context } from '../../http/context.ts';
+import { door } from '../../http/door.ts';
+import type { Viewer } from '../../http/operation-description.ts';
 import { jsonError } from '../../http/reply/errors.ts';
-import { uploadRefusedPage } from '../views/upload-refused.tsx';
+import { jsonReply, type Reply } from '../../http/reply/reply.ts';
+import { noteDeniedUpload, uploadFile, type UploadResult } from '../../operations/uploads.ts';
+import { pageReply } from '../page-reply.ts';
+import { Size } from '../parts/values.tsx';
+import type { Page } from './frame.tsx';
+import { UploadForm } from './landing.tsx';
+
+interface UploadRefusedView {
+  /** The `detail` of the JSON answer. */
+  readonly detail: string;
+  readonly advice: string;
+  /** Bytes a file may have; null for callers who may not upload. */
+  readonly limit: number | null;
+  readonly requestId: string;
+}
+
+export const uploadRefusedPage: Page<UploadRefusedView> = {
+  name: 'upload-refused',
+  layout: 'card',
+  title: () => 'The file was not stored',
+  styles: ['landing.css'],
+  trail: () => [{ label: 'Resources', href: '/' }],
+  content: ({ detail, advice, limit, requestId }, frame) => (
+    <>
+      <p class="problem" role="alert" safe>
+        {detail}
+      </p>
+      <p safe>{advice}</p>
+      {limit !== null && <UploadForm limit={limit} frame={frame} />}
+      <p class="actions">
+        <a class="button quiet" href="/">
+          Back to the resources
+        </a>
+      </p>
+      <p class="fine">
+        Request <code safe>{requestId}</code>
+      </p>
+    </>
+  ),
+};
 
 const uploadResult = Type.Object(
   {
@@ -142,3 +181,46 @@ function extensionAdvice({ allowed_extensions: allowed }: Config['upload']): str
   if (allowed.length > 0) return `Files that are taken here end in ${allowed.join(', ')}.`;
   return 'Programs and some other kinds of files are not taken here. Tables (.csv, .xlsx, .parquet), documents, pictures, sound and films are.';
 }
+
+interface UploadedView extends UploadResult {
+  /** Null: files of this kind are stored but not served. */
+  readonly href: string | null;
+  /** Why it cannot be read; null when it can. */
+  readonly problem: string | null;
+}
+
+export const uploadedPage: Page<UploadedView> = {
+  name: 'uploaded',
+  layout: 'card',
+  title: ({ operation }) => (operation === 'created' ? 'File uploaded' : 'File replaced'),
+  content: (view) => (
+    <>
+      <p>
+        {view.href === null ? (
+          <strong safe>{view.path}</strong>
+        ) : (
+          <a href={view.href} safe>
+            {view.path}
+          </a>
+        )}
+      </p>
+      <p class="fine">
+        <Size bytes={view.size} />, <span safe>{view.mime_type}</span>
+      </p>
+      {view.href === null && <p>Files of this kind are stored, but not shown.</p>}
+      {view.problem !== null && (
+        <p class="problem" safe>
+          {view.problem}
+        </p>
+      )}
+      <p class="fine">
+        SHA-256 <code safe>{view.checksum}</code>
+      </p>
+      <p class="actions">
+        <a class="button" href="/">
+          Back to the resources
+        </a>
+      </p>
+    </>
+  ),
+};
