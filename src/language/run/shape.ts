@@ -48,14 +48,15 @@ export function withColumns(input: Schema, made: readonly SetColumn[]) {
     columns[index] = { name, type };
     return index;
   });
+  const width = columns.length;
   const set = (row: Row, values: readonly (Value | undefined)[]): Row => {
     const next = row.slice();
-    while (next.length < columns.length) next.push(null);
-    positions.forEach((position, at) => {
+    while (next.length < width) next.push(null);
+    for (let at = 0; at < positions.length; at++) {
       const value = values[at];
-      if (value !== undefined) next[position] = value;
-    });
+      if (value !== undefined) next[positions[at]!] = value;
+    }
     return next;
   };
-  return { schema: new Schema(columns, { isOpen: input.isOpen }), set };
+  return { schema: new Schema(columns, { isOpen: input.isOpen }), positions, set };
 }
