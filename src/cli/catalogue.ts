@@ -4,27 +4,13 @@ import { findTampering } from '../accounts/audit/audit-chain.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/schema.ts';
 import type { CheckProgress } from '../docroot/parsing/file-check.ts';
-import type { Family, ResourceType } from '../docroot/kind.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import { RESERVED_PATTERNS, shadowedNames } from '../docroot/registry/shadowed-names.ts';
-import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
 import type { ExplanationServices } from '../operations/explanations.ts';
 import { routes } from '../routes.ts';
 
-interface ResourceInfo {
-  readonly rel: string;
-  readonly sheet: string | null;
-  readonly type: ResourceType;
-  readonly family: Family;
-  /** Is a dataset. */
-  readonly hasRows: boolean;
-  readonly canonical: string;
-  readonly extensionForm: string;
-  readonly methods: readonly string[];
-}
-
 export interface Catalogue {
-  readonly resources: readonly ResourceInfo[];
+  readonly resources: readonly Resource[];
   readonly warnings: readonly string[];
   readonly problems: readonly { readonly rel: string; readonly reason: string }[];
   readonly services: ExplanationServices;
@@ -63,16 +49,7 @@ export async function openCatalogue(
     .map(({ name, table, holder }) => `${table.rel} shares the name '${name}' with ${holder.rel}`);
   return {
     services: app,
-    resources: resources.map((resource) => ({
-      rel: resource.rel,
-      sheet: resource.sheet,
-      type: resource.type,
-      family: resource.family,
-      hasRows: resource.kind.dataset !== undefined,
-      canonical: resource.canonical,
-      extensionForm: resource.extensionForm,
-      methods: methodsOf(resource).split(', '),
-    })),
+    resources,
     warnings: [...shadowed, ...shared],
     problems: [
       ...resources.flatMap(({ rel, problem }) =>
@@ -84,9 +61,4 @@ export async function openCatalogue(
     findAuditProblem: () => findTampering(app.db),
     close: () => app.close(),
   };
-}
-
-function methodsOf({ type, kind }: Resource): string {
-  if (type === 'handler') return 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE';
-  return kind.dataset?.edit ? DATASET_METHODS : READ_METHODS;
 }

@@ -52,3 +52,14 @@ export function listOf<Services extends Pick<AccountsApp, 'lists'>>(
       planList(typeof source === 'function' ? source(services) : source, query, exact),
     );
 }
+
+const PROPOSED_NAMES = 50;
+
+/** Texts of one column, in their order. */
+export function firstNames(list: ReturnType<typeof listOf<AccountsApp>>, name: string) {
+  return async (services: AccountsApp, admin: Administrator): Promise<string[]> => {
+    const query = new URLSearchParams({ limit: String(PROPOSED_NAMES), sort: name });
+    const { items } = await list(services, admin, { query });
+    return items.map((item) => String(item[name]));
+  };
+}

@@ -23,12 +23,10 @@ import {
 import { getUser, type User } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
 import { Input, MAX_DESCRIPTION_CHARACTERS } from '../base/json/input.ts';
-import { type Administrator, listOf } from './administration.ts';
+import { type Administrator, firstNames, listOf } from './administration.ts';
 import { record } from './access.ts';
 import { describePermission } from './permissions.ts';
 import { userView, type UserView } from './users.ts';
-
-const PROPOSED_NAMES = 50;
 
 export interface GroupWithUsers extends Group {
   readonly users: readonly UserView[];
@@ -172,12 +170,8 @@ export async function revokeFromGroup(
   );
 }
 
-/** The first names only; a page asks for more as the reader types. */
-export async function groupNames(services: AccountsApp, admin: Administrator): Promise<string[]> {
-  const query = new URLSearchParams({ limit: String(PROPOSED_NAMES), sort: 'name' });
-  const { items } = await listGroups(services, admin, { query });
-  return items.map(({ name }) => String(name));
-}
+/** The first ones only; a page asks for more as the reader types. */
+export const groupNames = firstNames(listGroups, 'name');
 
 /** Throws `not-found`. */
 export async function findGroupByName(

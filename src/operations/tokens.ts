@@ -8,7 +8,7 @@ import {
 } from '../accounts/identity/tokens.ts';
 import { requireUser } from './users.ts';
 import { AppError } from '../base/errors.ts';
-import type { FieldErrors } from '../events/intake/validation.ts';
+import { type FieldErrors, typeName } from '../events/intake/validation.ts';
 import { type Origin, record } from './access.ts';
 import type { Administrator } from './administration.ts';
 import { listOf } from './administration.ts';
@@ -43,16 +43,9 @@ function readCredentials(
   errors: FieldErrors,
 ): { username: string; password: string } | null {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    const type = Array.isArray(body)
-      ? 'list'
-      : body === null
-        ? 'NoneType'
-        : typeof body === 'string'
-          ? 'str'
-          : typeof body === 'boolean'
-            ? 'bool'
-            : 'int';
-    errors['non_field_errors'] = [`Invalid data. Expected a dictionary, but got ${type}.`];
+    errors['non_field_errors'] = [
+      `Invalid data. Expected a dictionary, but got ${typeName(body)}.`,
+    ];
     return null;
   }
   const members = body as Record<string, unknown>;

@@ -19,7 +19,7 @@ import {
 import { AppError } from '../base/errors.ts';
 import { Input } from '../base/json/input.ts';
 import { requireStrength } from './accounts.ts';
-import { type Administrator, listOf } from './administration.ts';
+import { type Administrator, firstNames, listOf } from './administration.ts';
 import { record } from './access.ts';
 
 export interface UserView {
@@ -29,8 +29,6 @@ export interface UserView {
   readonly is_superuser: boolean;
   readonly created_at: string;
 }
-
-const PROPOSED_NAMES = 50;
 
 interface PasswordPolicy {
   /** Somebody at a terminal has accepted a weak one. */
@@ -95,12 +93,8 @@ export function groupsOf(
   return groupsOfUsers(db, userIds);
 }
 
-/** The first names only; a page asks for more as the reader types. */
-export async function usernames(services: AccountsApp, admin: Administrator): Promise<string[]> {
-  const query = new URLSearchParams({ limit: String(PROPOSED_NAMES), sort: 'username' });
-  const { items } = await listUsers(services, admin, { query });
-  return items.map(({ username }) => String(username));
-}
+/** The first ones only; a page asks for more as the reader types. */
+export const usernames = firstNames(listUsers, 'username');
 
 /** Compares as `findUser`. Throws `not-found`. */
 export async function findUserByName(

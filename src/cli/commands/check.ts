@@ -39,7 +39,7 @@ export async function check(invocation: Invocation): Promise<number> {
   const findings: Findings = {
     document_root: config.docroot,
     store: join(config.state_dir, DATABASE_FILE),
-    datasets: catalogue.resources.filter(({ hasRows }) => hasRows).length,
+    datasets: catalogue.resources.filter(({ kind }) => kind.dataset !== undefined).length,
     resources: catalogue.resources.length,
     warnings: [...catalogue.warnings, ...doubts],
     problems: [

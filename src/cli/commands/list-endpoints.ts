@@ -1,6 +1,8 @@
 import { openCatalogue } from '../catalogue.ts';
 import { compareBytes, encodePath } from '../../base/paths.ts';
 import { pathsOf } from '../../docroot/registry/addresses.ts';
+import type { Resource } from '../../docroot/registry/registry.ts';
+import { DATASET_METHODS, READ_METHODS } from '../../operations/datasets.ts';
 import type { Invocation } from '../command.ts';
 import { commandLog, loadInvocation } from '../configuration.ts';
 import { answerText } from '../json-output.ts';
@@ -21,7 +23,7 @@ export async function listEndpoints(invocation: Invocation): Promise<string> {
     const names = new Set([resource.canonical, resource.extensionForm]);
     return [...names].map((name) => ({
       path: pathsOf(resource, encodePath(name))[0]!,
-      methods: resource.methods,
+      methods: methodsOf(resource).split(', '),
       resource: resource.canonical,
       type: resource.type,
     }));
@@ -29,6 +31,11 @@ export async function listEndpoints(invocation: Invocation): Promise<string> {
   await catalogue.close();
   endpoints.sort((a, b) => compareBytes(a.path, b.path));
   return answerText(invocation, endpoints, asText);
+}
+
+function methodsOf({ type, kind }: Resource): string {
+  if (type === 'handler') return 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE';
+  return kind.dataset?.edit ? DATASET_METHODS : READ_METHODS;
 }
 
 function asText(endpoints: readonly Endpoint[]): string {
