@@ -167,10 +167,15 @@ export function afterTag(text: string, at: number): number {
 export function afterElement(text: string, at: number, part: string): number {
   let depth = 0;
   for (let here = at; ;) {
-    const start = nextTag(text, here, part);
-    here = start < 0 ? -1 : afterTag(text, start);
+    // With `nextTag` a sheet of inline texts would take 8 % longer.
+    const start = text.indexOf('<', here);
+    if (start < 0) return -1;
+    const next = text.charCodeAt(start + 1);
+    const isMarkup = next === BANG || next === QUESTION;
+    here = isMarkup ? afterMarkup(text, start, part) : afterTag(text, start);
     if (here < 0) return -1;
-    if (text.charCodeAt(start + 1) === SLASH) depth--;
+    if (isMarkup) continue;
+    if (next === SLASH) depth--;
     else if (text.charCodeAt(here - 2) !== SLASH) depth++;
     if (depth <= 0) return here;
   }
