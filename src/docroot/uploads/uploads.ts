@@ -178,34 +178,27 @@ class Reception {
       return this.#place(this.#name, this.#direct(file.content));
     }
     await using staged = file === null ? null : await this.#stage(file.content);
-    await this.#rest();
+    // A body that is malformed after the file is refused as a whole.
+    await this.#untilFile();
     if (this.#name === null) throw invalidUploadName();
     if (staged === null) throw new AppError('bad-request', 'Missing file payload');
     return await this.#place(this.#name, staged.chunks());
   }
 
-  /** Null when the form ends without a file. */
+  /** Null when the form ends without one more file. */
   async #untilFile(): Promise<UploadField | null> {
     for (;;) {
       const { value, done } = await this.#fields.next();
       if (done === true) return null;
       if (value.name === 'filename') await this.#takeName(value.content);
-      if (value.name !== 'file' || !(await isChosen(value))) continue;
+      if (value.name !== 'file') continue;
+      if (this.#hasFile) {
+        throw new AppError('bad-request', 'Only one file can be uploaded at a time');
+      }
+      if (!(await isChosen(value))) continue;
       this.#hasFile = true;
       this.#declared = value.type;
       return value;
-    }
-  }
-
-  /** The fields after the file: a body that is malformed there is refused as a whole. */
-  async #rest(): Promise<void> {
-    for (;;) {
-      const { value, done } = await this.#fields.next();
-      if (done === true) return;
-      if (value.name === 'filename') await this.#takeName(value.content);
-      if (value.name === 'file' && this.#hasFile) {
-        throw new AppError('bad-request', 'Only one file can be uploaded at a time');
-      }
     }
   }
 
@@ -218,7 +211,7 @@ class Reception {
 
   async *#direct(content: Chunks): AsyncGenerator<Uint8Array> {
     yield* this.#content.pass(content);
-    await this.#rest();
+    await this.#untilFile();
   }
 
   async #stage(content: Chunks): Promise<StagedContent> {

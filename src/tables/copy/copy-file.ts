@@ -61,7 +61,6 @@ export class CopyFile {
     }
   }
 
-  /** Deletes the unfinished file. */
   async discard(): Promise<void> {
     const output = this.#output;
     this.#output = null;

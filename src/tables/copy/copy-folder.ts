@@ -37,7 +37,6 @@ export class CopyFolder {
     }
   }
 
-  /** Path for the next copy of a table. */
   newPath(target: TableName): string {
     return join(this.#dir, `${tableId(target)}.${shortId()}.sqlite`);
   }

@@ -36,7 +36,6 @@ export function traceOf(path: string): string {
     .join();
 }
 
-/** Content hash of a file by its path. */
 export async function digestOf(path: string): Promise<string> {
   const handle = await open(path, 'r');
   try {

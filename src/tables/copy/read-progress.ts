@@ -15,7 +15,6 @@ export interface ReadProgress {
 const SUFFIX = '-progress';
 const STEP_MS = 200;
 
-/** Writes the progress of one reading. */
 export class ProgressWriter {
   readonly #path: string;
   #size = 0;
@@ -44,7 +43,6 @@ export class ProgressWriter {
     };
   }
 
-  /** Removes the file. */
   end(): void {
     rmSync(this.#path, { force: true });
   }

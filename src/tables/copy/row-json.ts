@@ -36,7 +36,6 @@ export class RowJson {
     return this.#offsets.byteLength + this.#chunks.length * CHUNK_BYTES;
   }
 
-  /** No room for more rows. */
   get isFull(): boolean {
     return this.#isFull;
   }

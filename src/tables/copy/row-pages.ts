@@ -8,7 +8,6 @@
 import { putVarint, RecordBuffer } from './record-buffer.ts';
 import type { StoredValue } from '../types.ts';
 
-/** Where the pages go. */
 export interface PageTarget {
   /** Writes all bytes at a position of the file, which holds the empty table and ends before `firstPage`. */
   readonly write: (bytes: Uint8Array, position: number) => void;

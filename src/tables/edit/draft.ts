@@ -26,7 +26,6 @@ export interface EditResult {
   readonly followed: Promise<void>;
 }
 
-/** An edit as it was applied to a draft. */
 export type AppliedEdit = Omit<EditResult, 'followed'>;
 
 interface DraftRow {
@@ -100,7 +99,6 @@ export class Draft {
     return updates.map(({ rowId }) => rowId);
   }
 
-  /** Whether the row changed. */
   #put(row: DraftRow, values: RowValues): boolean {
     let isChanged = false;
     for (const column of this.#table.columns) {

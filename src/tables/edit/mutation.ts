@@ -14,7 +14,6 @@ import { fileCell, Misfit } from './file-cell.ts';
 import type { FileColumn } from '../infer/file-type.ts';
 import type { Cell, Column } from '../types.ts';
 
-/** How strictly values are checked. */
 export interface ValueRules {
   /** In UTF-16 units, where the file's format allows fewer than `MAX_CELL_CHARACTERS`. */
   readonly maxTextLength?: number;
@@ -101,7 +100,6 @@ export async function parseMutation(
   return { action, rowIds: [...new Set(rows.map(({ rowId }) => rowId))] };
 }
 
-/** The rows an update or delete names. */
 function namedRows(action: Action, data: unknown, { takesLists }: ValueRules): JsonObject[] {
   const rows: unknown[] = takesLists === true && Array.isArray(data) ? data : [data];
   if (!rows.every(isObject)) throw mismatch(`${action} data must be an object`);
@@ -157,7 +155,6 @@ function misfitMessage(value: unknown, column: Column, rules: ValueRules): strin
   }
 }
 
-/** What rows are checked against. */
 interface TableRules {
   readonly columns: readonly Column[];
   readonly byName: ReadonlyMap<string, Column>;

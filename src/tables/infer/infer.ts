@@ -49,7 +49,6 @@ export function classOf(cell: Cell): CellClass {
   return typeof cell === 'boolean' ? 'boolean' : 'integer';
 }
 
-/** Counts of nothing. */
 export function emptyCounts(): ClassCounts {
   return { integer: 0, number: 0, boolean: 0, string: 0 };
 }

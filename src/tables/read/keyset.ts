@@ -8,7 +8,6 @@ import { prefixSql } from '../filter/filter-sql.ts';
 import { joinParts, type SqlPart } from './sql-part.ts';
 import type { TableColumn } from './query-table.ts';
 
-/** A sort term over a column of `rows`. */
 export interface OrderTerm {
   readonly column: TableColumn;
   readonly descending: boolean;
@@ -38,7 +37,6 @@ export function orderSql(
   return { order: [...order, id].join(', '), reversed: [...reversed, `${id} DESC`].join(', ') };
 }
 
-/** Condition for the rows after the cursor. */
 export function afterCursor(terms: readonly OrderTerm[], { keys, rowId }: Cursor): SqlPart {
   const after = (index: number): SqlPart => {
     const term = terms[index];

@@ -24,7 +24,6 @@ export interface ListParameters {
   readonly cursor: string | null;
 }
 
-/** What differs between lists. */
 export interface ListLimits {
   /** Absent: no maximum. */
   readonly maxLimit?: number;

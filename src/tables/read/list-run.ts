@@ -42,7 +42,6 @@ export function runList({ path, plan }: ListOrder): ListPage {
   }
 }
 
-/** By job name. */
 export function listJobs(): Record<string, (body: unknown) => Response> {
   return { list: (body) => Response.json(runList(body as ListOrder)) };
 }

@@ -13,7 +13,6 @@ import { type Page, runPage } from './query-run.ts';
 import { createIndexSql } from '../copy/table-index.ts';
 import { readMeta } from '../copy/table-meta.ts';
 
-/** Order for the `page` job. */
 export interface PageOrder {
   readonly path: string;
   readonly plan: QueryPlan;

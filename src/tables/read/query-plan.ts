@@ -27,7 +27,6 @@ export interface QueryPlan extends Access {
   readonly select: string;
   /** Null: all rows. */
   readonly limit: number | null;
-  /** Rows of the table. */
   readonly rowCount: number;
   /** Equal for lists with the same matches; their number is remembered by it within one version. */
   readonly countKey: string;

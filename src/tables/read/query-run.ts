@@ -56,7 +56,6 @@ export function runPage(db: Database, plan: QueryPlan, total?: number): Page {
   }
 }
 
-/** A page with row ids only. */
 export interface IdPage extends Pick<Page, 'total' | 'next'> {
   readonly rowIds: readonly number[];
 }

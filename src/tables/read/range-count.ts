@@ -64,7 +64,6 @@ export class RangeCounts {
   /** By column, direction and type; cuts ascend. */
   readonly #known = new Lru<string, KnownRange[]>(MAX_COLUMNS);
 
-  /** Remembers a count. */
   note(range: OpenRange, matches: number): void {
     const key = keyOf(range);
     let cuts = this.#known.get(key);

@@ -103,7 +103,6 @@ function eachRow(
   return true;
 }
 
-/** One reader per column. */
 function readersOf({ columns }: RowShape): ((row: Row) => FactValue)[] {
   return columns.map(({ type, file }, index) => {
     const wide = wideNumber(file?.type);

@@ -30,7 +30,6 @@ import type { Summary, SummaryAnswer, SummaryOrder, SummaryWish } from './summar
 import type { Table } from '../copy/table.ts';
 import type { PreparedRead, RowsPage } from '../copy/table-cache.ts';
 
-/** The query workers and their limits. */
 export interface TableReaderOptions {
   readonly pool: ChildPool;
   /** A query is stopped after this long. */
@@ -50,7 +49,6 @@ const SUMMARY_BUDGET_MS = 2_500;
 /** Answers of more rows get a worker of their own, so that a slow reader blocks nobody. */
 const LONG_STREAM_ROWS = 50_000;
 
-/** Reads pages of tables, here or in a worker. */
 export class TableReader {
   readonly #options: TableReaderOptions;
   readonly #rows = new RowJsonCaches();

@@ -13,7 +13,6 @@ const TIME_TEXT = /^(\d{2}):(\d{2}):(\d{2})(?:\.(?=\d)(\d{0,9}?)0*)?$/;
 const MOMENT_TEXT =
   /^(-?\d{4,9}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d+)?)([Zz]|[+-]\d{2}:\d{2})?)?$/;
 
-/** Units per second. */
 export const UNITS_PER_SECOND: Readonly<Record<TimeUnit, number>> = { ms: 1e3, us: 1e6, ns: 1e9 };
 const SECONDS_PER_DAY = 86_400;
 
