@@ -12,7 +12,7 @@ import { emptyReply, jsonReply, redirectReply } from '../http/reply/reply.ts';
 import type { Viewer } from '../http/operation-description.ts';
 import { door } from '../http/door.ts';
 import type { RouteRules } from '../http/route.ts';
-import { endSession } from '../http/hooks/session-cookie.ts';
+import { endSession } from '../http/hooks/sign-in.ts';
 
 const checks = {
   access: 'user',

@@ -15,6 +15,7 @@ import type { Principal, Caller } from '../accounts/rights/principal.ts';
 import { notAuthenticated } from '../accounts/identity/refusal.ts';
 import { invalidRequest } from '../base/errors.ts';
 import type { Origin } from '../operations/access.ts';
+import { type CookieName, cookieValue, setCookieHeader } from './hooks/cookies.ts';
 import type { Peer } from './hooks/client-address.ts';
 import { isForm, isJsonInDisguise, parseForm } from './body/form-body.ts';
 import { JSON_BOUNDS } from '../base/json/json-outline.ts';
@@ -295,9 +296,14 @@ export class Context {
     return isNotModified(this.request.headers.get('if-none-match'), etag);
   }
 
-  /** Sends a cookie with the answer, whatever it will be; the last `Set-Cookie` of a name wins. */
-  setCookie(name: string, header: string): void {
-    (this.#cookies ??= new Map()).set(name, header);
+  /** A cookie as it was sent; null without it. */
+  cookie(name: CookieName | 'svc_theme'): string | null {
+    return cookieValue(this.request.headers.get('cookie'), name);
+  }
+
+  /** Sends a cookie with the answer, whatever it will be; null forgets it, and the last of a name wins. */
+  setCookie(name: CookieName, value: string | null): void {
+    (this.#cookies ??= new Map()).set(name, setCookieHeader(name, value, this.isSecure));
   }
 
   /** `Set-Cookie` values of the answer. */

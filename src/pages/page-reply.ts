@@ -9,10 +9,6 @@ import type { Context } from '../http/context.ts';
 import { ADMINISTRATION, NAVIGATION, type Page, renderPage } from './views/frame.tsx';
 import type { Reply } from '../http/reply/reply.ts';
 import { htmlReply } from '../http/reply/reply.ts';
-import { CSRF_COOKIE, cookieValue, csrfCookie } from '../http/hooks/session-cookie.ts';
-
-/** Set by the pages' own script; see browser/shared/theme.ts. */
-const THEME_COOKIE = 'svc_theme';
 
 /** Only a rendered document comes near it; every other page keeps to 2 MiB by what it lists and links. */
 const MAX_PAGE_CHARACTERS = 32 * 1024 * 1024;
@@ -51,13 +47,14 @@ export function pageReply<View>(
   return htmlReply(markup, options);
 }
 
-function themeOf({ request }: Context): 'light' | 'dark' | null {
-  const value = cookieValue(request.headers.get('cookie'), THEME_COOKIE);
+/** Set by the pages' own script; see browser/shared/theme.ts. */
+function themeOf(context: Context): 'light' | 'dark' | null {
+  const value = context.cookie('svc_theme');
   return value === 'light' || value === 'dark' ? value : null;
 }
 
 function giveCsrfCookie(context: Context): void {
-  const present = cookieValue(context.request.headers.get('cookie'), CSRF_COOKIE);
+  const present = context.cookie('svc_csrf');
   if (present !== null && /^[\w-]{43}$/.test(present)) return;
-  context.setCookie(CSRF_COOKIE, csrfCookie(randomToken(), context.isSecure));
+  context.setCookie('svc_csrf', randomToken());
 }

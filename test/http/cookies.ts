@@ -7,7 +7,7 @@ import type { Client, Service } from '../support/service.ts';
 interface SentCookie {
   readonly name: string;
   readonly value: string;
-  /** Everything after the value, as it stands. */
+  /** Everything after the value, in the order of the alphabet: theirs means nothing (RFC 6265, 5.2). */
   readonly attributes: string;
 }
 
@@ -16,7 +16,7 @@ export function cookiesOf(response: Response): SentCookie[] {
   return response.headers.getSetCookie().map((header) => {
     const [, name = '', value = '', attributes = ''] =
       /^([^=]+)=([^;]*)(?:; (.*))?$/.exec(header) ?? [];
-    return { name, value, attributes };
+    return { name, value, attributes: attributes.split('; ').sort().join('; ') };
   });
 }
 

@@ -12,14 +12,6 @@ import { AppError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
 import { requireAllowedOrigin, requireCsrf, requireOwnOrigin } from './csrf.ts';
 import { isSafeMethod, readOnlyMode } from '../route.ts';
-import {
-  clearedSessionCookie,
-  cookieValue,
-  CSRF_COOKIE,
-  csrfCookie,
-  SESSION_COOKIE,
-  sessionCookie,
-} from './session-cookie.ts';
 
 /** Lets the request in or throws. */
 export async function admit(context: Context): Promise<void> {
@@ -78,8 +70,7 @@ function isAsBefore(now: Principal, before: Caller): boolean {
 function credentialsOf(context: Context): RequestCredentials | null {
   const { rules: route } = context;
   const { headers } = context.request;
-  const cookies = headers.get('cookie');
-  const sessionToken = cookies === null ? null : cookieValue(cookies, SESSION_COOKIE);
+  const sessionToken = context.cookie('svc_session');
   const apiKeyHeader = headers.get('x-api-key');
   const authorization = headers.get('authorization');
   if (route.takesIngestCredentials === true) {
@@ -97,17 +88,17 @@ function identify(context: Context, found: Authentication): void {
   if (found.principal !== null) nameAsker(`user:${found.principal.userId}`);
   context.session = found.session;
   if (found.expiredSessionCookie) {
-    context.setCookie(SESSION_COOKIE, clearedSessionCookie(context.isSecure));
+    context.setCookie('svc_session', null);
   }
   if (found.session === null) return;
   const { token } = found.session;
   if (found.renewedSession) {
-    context.setCookie(SESSION_COOKIE, sessionCookie(token, context.isSecure));
+    context.setCookie('svc_session', token);
   }
   const csrf = csrfToken(services.serverSecret, token);
-  const sent = cookieValue(context.request.headers.get('cookie'), CSRF_COOKIE);
+  const sent = context.cookie('svc_csrf');
   if (found.renewedSession || sent !== csrf) {
-    context.setCookie(CSRF_COOKIE, csrfCookie(csrf, context.isSecure));
+    context.setCookie('svc_csrf', csrf);
   }
 }
 

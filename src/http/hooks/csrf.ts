@@ -10,7 +10,6 @@ import type { Context } from '../context.ts';
 import { peekFormField } from '../body/form-body.ts';
 import { hostnameOf } from './host-check.ts';
 import type { HostCheck } from './host-check.ts';
-import { CSRF_COOKIE, cookieValue } from './session-cookie.ts';
 
 /** Throws `csrf-failed` for an unsafe request of a live session that does not prove where it comes from. */
 export async function requireCsrf(
@@ -24,7 +23,7 @@ export async function requireCsrf(
     ...originOf(context, hosts),
     method: context.method,
     sessionToken,
-    cookie: cookieValue(headers.get('cookie'), CSRF_COOKIE),
+    cookie: context.cookie('svc_csrf'),
     headerToken: headers.get('x-csrf-token'),
     formToken: () => peekFormField(context.body, headers.get('content-type'), 'csrf_token'),
   });

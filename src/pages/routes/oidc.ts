@@ -15,16 +15,7 @@ import type { Reply } from '../../http/reply/reply.ts';
 import { jsonReply, redirectReply } from '../../http/reply/reply.ts';
 import type { ServerServices } from '../../http/dependencies.ts';
 import { door } from '../../http/door.ts';
-import {
-  safeNext,
-  type OidcCookie,
-  clearedOidcCookie,
-  cookieValue,
-  OIDC_COOKIES,
-  oidcCookie,
-  browserOf,
-  sessionStarted,
-} from '../../http/hooks/session-cookie.ts';
+import { safeNext, browserOf, sessionStarted } from '../../http/hooks/sign-in.ts';
 
 const text = (
   description: string,
@@ -95,16 +86,19 @@ function metadataReply({ services, baseUrl }: Context): Reply {
   });
 }
 
+/** Of a sign-in under way at the identity provider. */
+const COOKIES = ['svc_oidc_state', 'svc_oidc_verifier', 'svc_oidc_nonce', 'svc_oidc_next'] as const;
+
 async function start(context: Context): Promise<Reply> {
   const { location, state, verifier, nonce } = await startOidcSignIn(context.services);
-  setCookie(context, 'svc_oidc_state', state);
-  setCookie(context, 'svc_oidc_verifier', verifier);
-  setCookie(context, 'svc_oidc_nonce', nonce);
+  context.setCookie('svc_oidc_state', state);
+  context.setCookie('svc_oidc_verifier', verifier);
+  context.setCookie('svc_oidc_nonce', nonce);
   const wanted = context.queryValue('next');
   const next = safeNext(wanted);
   // A cookie of an abandoned sign-in must not decide where this one ends.
-  if (wanted !== null && next !== '/') setCookie(context, 'svc_oidc_next', next);
-  else if (readCookie(context, 'svc_oidc_next') !== null) clearCookie(context, 'svc_oidc_next');
+  if (wanted !== null && next !== '/') context.setCookie('svc_oidc_next', next);
+  else if (readCookie(context, 'svc_oidc_next') !== null) context.setCookie('svc_oidc_next', null);
   return redirectReply(location);
 }
 
@@ -116,7 +110,7 @@ async function comeBack(context: Context): Promise<Reply> {
     nonce: readCookie(context, 'svc_oidc_nonce'),
   });
   const next = safeNext(readCookie(context, 'svc_oidc_next'));
-  for (const name of OIDC_COOKIES) clearCookie(context, name);
+  for (const name of COOKIES) context.setCookie(name, null);
   sessionStarted(context, started);
   return redirectReply(next);
 }
@@ -131,17 +125,9 @@ async function orLoginForm(context: Context, answer: () => Promise<Reply>): Prom
   }
 }
 
-function setCookie(context: Context, name: OidcCookie, value: string): void {
-  context.setCookie(name, oidcCookie(name, value, context.isSecure));
-}
-
-function clearCookie(context: Context, name: OidcCookie): void {
-  context.setCookie(name, clearedOidcCookie(name, context.isSecure));
-}
-
 /** Null for an absent, empty or malformed one. */
-function readCookie(context: Context, name: OidcCookie): string | null {
-  const value = cookieValue(context.request.headers.get('cookie'), name);
+function readCookie(context: Context, name: (typeof COOKIES)[number]): string | null {
+  const value = context.cookie(name);
   if (!value) return null;
   try {
     return decodeURIComponent(value);

@@ -8,7 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import { isForm } from '../../http/body/form-body.ts';
 import type { Context } from '../../http/context.ts';
 import { door } from '../../http/door.ts';
-import { browserOf, safeNext, signedIn } from '../../http/hooks/session-cookie.ts';
+import { browserOf, safeNext, signedIn } from '../../http/hooks/sign-in.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import type { RouteRules } from '../../http/route.ts';
 import { login, parseLogin, requireLocalLogin } from '../../operations/accounts.ts';

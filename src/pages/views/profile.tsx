@@ -8,7 +8,7 @@ import { AppError } from '../../base/errors.ts';
 import { MAX_DESCRIPTION_CHARACTERS } from '../../base/json/input.ts';
 import type { Context } from '../../http/context.ts';
 import { door } from '../../http/door.ts';
-import { endSession } from '../../http/hooks/session-cookie.ts';
+import { endSession } from '../../http/hooks/sign-in.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
 import type { RouteRules } from '../../http/route.ts';
 import {

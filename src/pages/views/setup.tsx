@@ -9,7 +9,7 @@ import { AppError } from '../../base/errors.ts';
 import { isForm } from '../../http/body/form-body.ts';
 import type { Context } from '../../http/context.ts';
 import { door } from '../../http/door.ts';
-import { browserOf, signedIn } from '../../http/hooks/session-cookie.ts';
+import { browserOf, signedIn } from '../../http/hooks/sign-in.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import type { RouteRules } from '../../http/route.ts';
 import { createFirstSuperuser } from '../../operations/setup.ts';
