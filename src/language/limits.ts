@@ -8,6 +8,8 @@ export const MAX_SAVED_SEARCHES = 10;
 /** Also of a literal. */
 export const MAX_EXPRESSION_DEPTH = 100;
 export const MAX_TERMS = 1_000;
+/** Of one expression: a chain of them is as deep as it is long, and twice as many pass the stack. */
+export const MAX_OPERATORS = 10_000;
 export const MAX_LIST_VALUES = 10_000;
 export const MAX_MADE_COLUMNS = 500;
 export const MAX_BUCKETS = 10_000;

@@ -77,6 +77,17 @@ const limits: Record<string, Limited> = {
       },
     ]),
   ),
+  ...Object.fromEntries(
+    Object.entries({
+      'eval with +': (count: number) => `* | eval x=${many(count, '1+')}1`,
+      'eval with .': (count: number) => `* | eval x=${many(count, '"a".')}"b"`,
+      'where with OR': (count: number) => `* | where ${many(count, 'a OR ')}b`,
+      'annotate with *': (count: number) => `search | annotate --set=x=${many(count, '1*')}1`,
+    }).map(([what, query]) => [
+      `operators of ${what}`,
+      { limit: 10_000, says: 'An expression may have 10000 operators', query },
+    ]),
+  ),
   'columns of --select': {
     limit: 500,
     says: 'A stage may make 500 columns',

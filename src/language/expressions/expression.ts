@@ -1,5 +1,5 @@
 import type { Expression } from '../syntax/ast.ts';
-import { MAX_EXPRESSION_DEPTH, MAX_LIST_VALUES } from '../limits.ts';
+import { MAX_EXPRESSION_DEPTH, MAX_LIST_VALUES, MAX_OPERATORS } from '../limits.ts';
 import { unmarkPlaceholders } from '../syntax/placeholder.ts';
 import { Problem } from '../syntax/problem.ts';
 import { quoted, type TerseReader } from '../syntax/terse-reader.ts';
@@ -17,6 +17,7 @@ export function parseExpression(reader: TerseReader): Expression {
 class ExpressionParser {
   readonly #reader: TerseReader;
   #depth = 0;
+  #operators = 0;
 
   constructor(reader: TerseReader) {
     this.#reader = reader;
@@ -25,9 +26,14 @@ class ExpressionParser {
   either(): Expression {
     return this.#deeper(() => {
       let left = this.#both();
-      while (this.#reader.takeKeyword('OR')) left = binary('OR', left, this.#both());
+      while (this.#reader.takeKeyword('OR')) left = this.#binary('OR', left, this.#both());
       return left;
     });
+  }
+
+  #binary(op: string, left: Expression, right: Expression): Expression {
+    if (++this.#operators > MAX_OPERATORS) throw tooManyOperators();
+    return { kind: 'binary', op, left, right };
   }
 
   #deeper<T>(parse: () => T): T {
@@ -41,7 +47,7 @@ class ExpressionParser {
 
   #both(): Expression {
     let left = this.#negated();
-    while (this.#reader.takeKeyword('AND')) left = binary('AND', left, this.#negated());
+    while (this.#reader.takeKeyword('AND')) left = this.#binary('AND', left, this.#negated());
     return left;
   }
 
@@ -53,7 +59,7 @@ class ExpressionParser {
   #relation(): Expression {
     const left = this.#sum();
     const op = COMPARISONS.find((candidate) => this.#reader.take(candidate));
-    if (op !== undefined) return binary(op === '==' ? '=' : op, left, this.#sum());
+    if (op !== undefined) return this.#binary(op === '==' ? '=' : op, left, this.#sum());
     if (this.#reader.takeKeyword('IS')) {
       const isNegated = this.#reader.takeKeyword('NOT');
       if (!this.#reader.takeKeyword('NULL')) throw this.#reader.expected('NULL');
@@ -63,7 +69,7 @@ class ExpressionParser {
     const isNegated = this.#reader.takeKeyword('NOT');
     if (this.#reader.takeKeyword('IN')) return this.#list(left, isNegated);
     if (this.#reader.takeKeyword('LIKE')) {
-      const like = binary('LIKE', left, this.#sum());
+      const like = this.#binary('LIKE', left, this.#sum());
       return isNegated ? { kind: 'unary', op: 'NOT', operand: like } : like;
     }
     this.#reader.at = at;
@@ -86,7 +92,7 @@ class ExpressionParser {
       const op =
         ['+', '-'].find((sign) => this.#reader.take(sign)) ?? (this.#takeDot() ? '.' : null);
       if (op === null) return left;
-      left = binary(op, left, this.#product());
+      left = this.#binary(op, left, this.#product());
     }
   }
 
@@ -104,7 +110,7 @@ class ExpressionParser {
     for (;;) {
       const op = ['*', '/', '%'].find((sign) => this.#reader.take(sign));
       if (op === undefined) return left;
-      left = binary(op, left, this.#signed());
+      left = this.#binary(op, left, this.#signed());
     }
   }
 
@@ -171,10 +177,6 @@ export function numberValue(text: string): number | bigint | null {
   return isUnsafe && /^[0-9]+$/.test(text) ? BigInt(text) : number;
 }
 
-function binary(op: string, left: Expression, right: Expression): Expression {
-  return { kind: 'binary', op, left, right };
-}
-
 /** Bare when possible, else quoted; only lists may have names with `'` in them. */
 export function printName(name: string): string {
   const isBare =
@@ -222,4 +224,8 @@ function operand(expression: Expression): string {
     expression.kind === 'name' ||
     expression.kind === 'call';
   return isPlain ? printExpression(expression) : `(${printExpression(expression)})`;
+}
+
+export function tooManyOperators(): Problem {
+  return new Problem('too_large', `An expression may have ${MAX_OPERATORS} operators`);
 }

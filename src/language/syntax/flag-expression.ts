@@ -3,10 +3,10 @@
  * written `Value("x")`.
  */
 import type { Expression, NamedArgument } from './ast.ts';
-import { MAX_EXPRESSION_DEPTH } from '../limits.ts';
+import { MAX_EXPRESSION_DEPTH, MAX_OPERATORS } from '../limits.ts';
 import { parseLiteral } from './literal.ts';
 import { Problem, type Place } from './problem.ts';
-import { numberValue } from '../expressions/expression.ts';
+import { numberValue, tooManyOperators } from '../expressions/expression.ts';
 import { asQuoted } from './placeholder.ts';
 import { TerseReader } from './terse-reader.ts';
 import type { Value } from '../expressions/value.ts';
@@ -41,6 +41,7 @@ class FlagParser extends TerseReader {
   readonly #whole: string;
   readonly #place: Place;
   #depth = 0;
+  #operators = 0;
 
   constructor(text: string, whole: string, place: Place) {
     super(text);
@@ -67,6 +68,7 @@ class FlagParser extends TerseReader {
         (sign) => !(sign === '*' && this.match(/\*\*/y)) && this.take(sign),
       );
       if (op === undefined) return left;
+      if (++this.#operators > MAX_OPERATORS) throw tooManyOperators();
       left = { kind: 'binary', op, left, right: this.#level(level + 1) };
     }
   }
