@@ -127,8 +127,11 @@ export class RowScanner {
   }
 
   at(column: number): CellSpan | undefined {
+    // In most rows the cells stand in order and none is missing.
+    const likely = column < this.count ? this.cells[column]! : undefined;
+    if (likely?.column === column) return likely;
     for (let index = 0; index < this.count; index++) {
-      if (this.cells[index]!.column === column) return this.cells[index]!;
+      if (this.cells[index]!.column === column) return this.cells[index];
     }
     return undefined;
   }
