@@ -15,7 +15,12 @@ import {
   historyKeymap,
   insertNewlineAndIndent,
 } from '@codemirror/commands';
-import { HighlightStyle, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
+import {
+  HighlightStyle,
+  StreamLanguage,
+  type StringStream,
+  syntaxHighlighting,
+} from '@codemirror/language';
 import { type Diagnostic, linter } from '@codemirror/lint';
 import { Compartment, EditorState, type Extension, Prec } from '@codemirror/state';
 import { EditorView, keymap, placeholder } from '@codemirror/view';
@@ -181,16 +186,9 @@ const colors = HighlightStyle.define([
   { tag: tags.operator, color: 'var(--muted)' },
 ]);
 
-interface Stream {
-  eatSpace(): boolean;
-  match(pattern: RegExp): boolean | RegExpMatchArray | null;
-  next(): string | void;
-  current(): string;
-}
-
 /** The first word of a stage is its command. */
 function tokenOf(
-  stream: Stream,
+  stream: StringStream,
   state: { isHead: boolean },
   commands: ReadonlySet<string>,
 ): string | null {

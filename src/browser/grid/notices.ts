@@ -30,25 +30,19 @@ export class Notices {
   show(text: string, action: NoticeAction | null = null, topic = ''): void {
     clearTimeout(this.#timer);
     this.#topic = topic;
-    const pressed = (run: () => void) => (): void => {
-      this.#left();
-      run();
+    const button = (label: string, run: () => void, attributes = {}): HTMLElement => {
+      const press = (): void => {
+        this.#left();
+        run();
+      };
+      return quietButton(label, press, attributes);
     };
     const close = { 'aria-label': 'Close the message', class: 'plain' };
     this.element.hidden = false;
     this.element.replaceChildren(
       make('span', text),
-      action === null
-        ? ''
-        : quietButton(
-            action.label,
-            pressed(() => action.run()),
-          ),
-      quietButton(
-        '×',
-        pressed(() => this.hide()),
-        close,
-      ),
+      action === null ? '' : button(action.label, () => action.run()),
+      button('×', () => this.hide(), close),
     );
     if (action === null && topic === '') this.#timer = setTimeout(() => this.hide(), SHOWN_MS);
   }

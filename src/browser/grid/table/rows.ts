@@ -115,8 +115,12 @@ export class RowStore {
   versionMade(version: string, written: readonly WrittenRow[]): void {
     this.version = version;
     this.#made++;
+    if (written.length > 0) this.put(written);
+  }
+
+  /** New cells of rows that are loaded. */
+  put(written: readonly WrittenRow[]): void {
     const cells = new Map(written.map((row) => [row._row_id, row]));
-    if (cells.size === 0) return;
     for (const block of this.#blocks.values()) {
       block.rows = block.rows.map((row) => {
         const changed = cells.get(idOf(row));
@@ -128,15 +132,6 @@ export class RowStore {
 
   get hasRows(): boolean {
     return this.#blocks.size > 0;
-  }
-
-  replace(row: GridRow): void {
-    const id = idOf(row);
-    for (const block of this.#blocks.values()) {
-      const at = block.rows.findIndex((one) => idOf(one) === id);
-      if (at >= 0) block.rows = block.rows.with(at, row);
-    }
-    this.#onChange();
   }
 
   want(from: number, to: number): void {

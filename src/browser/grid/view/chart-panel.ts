@@ -137,7 +137,7 @@ export function makeChartPanel(options: ChartOptions) {
     const { series } = last;
     const { points, skipped, isPartial } = series;
     const [xLabel, yLabel] = [last.choice.x, yLabelOf(last.choice)];
-    const told = (text: string): void => void (readout.textContent = text);
+    const told = (text: string): void => void (readout.textContent = text && `· ${text}`);
     clear?.();
     clear = svcDrawChart(box, { type: last.choice.type, series, xLabel, yLabel, told });
     const label = `${yLabel} by ${xLabel}: ${points.length} points, also as a table below`;

@@ -100,11 +100,9 @@ export class RowWriting {
     else {
       // If this fails, the next check for changes loads it.
       const { rows } = await requests.read([id]).catch(() => ({ rows: [] }));
-      const [present] = rows;
-      if (present !== undefined) {
-        store.replace(present);
-        table.selection.written([{ ...present, _row_id: id }]);
-      }
+      const written = rows.map((present) => ({ ...present, _row_id: id }));
+      store.put(written);
+      table.selection.written(written);
     }
     changed();
     if (decided === 'overwrite') notices.show('Your value is in the file now.');
