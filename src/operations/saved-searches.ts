@@ -134,42 +134,28 @@ export async function getSavedSearch(
   return viewOf(found, caller);
 }
 
-/** Audited. More than `events.search.saved_per_user` is an error of the input. */
-export function createSavedSearch(
-  services: App,
-  caller: Principal,
-  origin: Origin,
-  request: SavedSearchRequest,
-): Promise<SavedSearchResult> {
-  return store(services, caller, origin, request, null);
-}
-
 /**
- * Restores a deleted search under its old id, as `createSavedSearch`; if it exists again it is left as it is. Whether
- * the caller had deleted it must be checked before.
+ * Audited. More than `events.search.saved_per_user` is an error of the input. With an `id` it restores a deleted search; if it
+ * exists again it is left as it is. Whether the caller had deleted it must be checked before.
  */
-export function restoreSavedSearch(
+export async function createSavedSearch(
   services: App,
   caller: Principal,
   origin: Origin,
-  { id, ...request }: SavedSearchRequest & { readonly id: number },
-): Promise<SavedSearchResult> {
-  return store(services, caller, origin, request, id);
-}
-
-async function store(
-  services: App,
-  caller: Principal,
-  origin: Origin,
-  request: SavedSearchRequest,
-  id: number | null,
+  { id, ...request }: SavedSearchRequest & { readonly id?: number },
 ): Promise<SavedSearchResult> {
   requireScope(caller, 'write');
   const read = await readSavedSearch(services.db, request, null, false);
   if ('errors' in read) return read;
   const { saved_per_user: most } = services.config.events.search;
   const owner = { id: caller.userId, most };
-  const made = await create(services.db, owner, read.inputFor(null), services.clock.now(), id);
+  const made = await create(
+    services.db,
+    owner,
+    read.inputFor(null),
+    services.clock.now(),
+    id ?? null,
+  );
   if (made === null) {
     const text = `You have ${most} saved searches, the most one user may have; delete some first.`;
     return { errors: { non_field_errors: [text] } };

@@ -17,7 +17,6 @@ import {
   getSavedSearch,
   listSavedSearches,
   readersOf,
-  restoreSavedSearch,
   type SavedSearchKind,
   type SavedSearchResult,
   updateSavedSearch,
@@ -241,7 +240,7 @@ async function bringBack(
     shared_with: ids,
   };
   const request = { id, body, validate: null, named };
-  const problem = problemIn(await restoreSavedSearch(services, user, origin, request));
+  const problem = problemIn(await createSavedSearch(services, user, origin, request));
   if (problem !== null) return showList(context, { problem, status: 400, refused });
   const done = isWhole ? 'restore' : 'restore-for-fewer';
   return redirectReply(pageAddress(placeOf(context), { done }), 303);
