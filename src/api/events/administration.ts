@@ -45,7 +45,7 @@ export const eventAdministrationRoutes = new Elysia({ name: 'event-administratio
             description: 'Their addresses',
             schema: Type.Object(
               { events: Type.String(), savedsearches: Type.String() },
-              { $id: 'App' },
+              { $id: 'EventServices' },
             ),
           },
         },
