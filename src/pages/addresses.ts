@@ -1,6 +1,4 @@
-/**
- * The way from the start page to a resource, folder by folder, as the frame shows it.
- */
+/** Addresses that pages link to. */
 import type { Crumb } from './views/frame.tsx';
 
 /** The start page's list cut down to a folder; `''` is the whole list. */
@@ -18,4 +16,22 @@ export function trailTo(name: string): Crumb[] {
       href: folderAddress(folders.slice(0, index + 1).join('/')),
     })),
   ];
+}
+
+/** A page with parameters; what is empty or 0 is left out. */
+export function addressWith(
+  path: string,
+  parameters: Readonly<Record<string, string | number>>,
+): string {
+  const query = queryWith(parameters);
+  if (query.size === 0) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}${query}`;
+}
+
+export function queryWith(parameters: Readonly<Record<string, string | number>>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== '' && value !== 0) query.set(name, String(value));
+  }
+  return query;
 }

@@ -6,20 +6,55 @@ import { timestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { FileStamp } from '../base/files/file-stamp.ts';
 import { sha256Hex } from '../base/ids.ts';
-import { fileNameOf, stemOf } from '../base/paths.ts';
+import { decodePath, fileNameOf, stemOf } from '../base/paths.ts';
 import { MAX_RENDER_BYTES } from '../docroot/documents.ts';
+import type { PictureSize } from '../docroot/kind.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
-import { describeMedia, pictureSizes } from '../operations/content.ts';
-import { READ_METHODS } from '../operations/datasets.ts';
 import type { Context } from '../http/context.ts';
-import { resolveLinks } from './document-links.ts';
-import { withPictureSizes } from './document-pictures.ts';
 import { fileReply } from '../http/reply/file-reply.ts';
 import { preferredType } from '../http/reply/negotiate.ts';
-import { pageReply } from './page-reply.ts';
-import { documentPage } from './views/document.tsx';
 import { bodyReply, emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
 import type { Answer } from '../http/route.ts';
+import { describeMedia, pictureSizes } from '../operations/content.ts';
+import { READ_METHODS } from '../operations/datasets.ts';
+import { resolveLinks } from './document-links.ts';
+import { pageReply } from './page-reply.ts';
+import { documentPage } from './views/document.tsx';
+
+const PICTURE = /<img [^>]*>/g;
+
+/**
+ * The markup with width and height at each picture of this server that has none and whose size is known. `markup` must have come
+ * through the allow list, which writes attributes in one way only; `path` is that of the page, percent-encoded.
+ */
+async function withPictureSizes(
+  markup: string,
+  path: string,
+  sizesOf: (names: readonly string[]) => Promise<ReadonlyMap<string, PictureSize>>,
+): Promise<string> {
+  const names = new Set<string>();
+  for (const [tag] of markup.matchAll(PICTURE)) {
+    const name = nameIn(tag, path);
+    if (name !== null) names.add(name);
+  }
+  if (names.size === 0) return markup;
+  const sizes = await sizesOf([...names]);
+  return markup.replace(PICTURE, (tag) => {
+    const size = sizes.get(nameIn(tag, path) ?? '');
+    if (size === undefined) return tag;
+    return `<img width="${size.width}" height="${size.height}" ${tag.slice('<img '.length)}`;
+  });
+}
+
+/** The file that a picture without a size shows; null where it is not one of this server. */
+function nameIn(tag: string, path: string): string | null {
+  if (/ (?:width|height)="/.test(tag)) return null;
+  const src = / src="([^"]*)"/.exec(tag)?.[1];
+  if (src === undefined || src === '') return null;
+  const url = URL.parse(src.replaceAll('&amp;', '&'), `http://docroot${path}`);
+  if (url === null || url.host !== 'docroot' || url.protocol !== 'http:') return null;
+  return decodePath(url.pathname)?.join('/') ?? null;
+}
 
 const VARY = { Vary: 'Accept, Accept-Encoding' };
 

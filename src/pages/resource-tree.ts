@@ -6,7 +6,7 @@ import { pageAddress } from '../docroot/registry/addresses.ts';
 import type { ResourceView } from '../http/dependencies.ts';
 import type { ResourceFacts } from '../operations/resources.ts';
 import { kindName } from '../api/kind-names.ts';
-import { folderAddress } from './trail.ts';
+import { folderAddress } from './addresses.ts';
 
 /** A resource in the list. */
 export interface TreeEntry extends ResourceFacts {

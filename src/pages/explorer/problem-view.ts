@@ -1,5 +1,5 @@
 import type { ToldProblem } from '../../language/syntax/problem.ts';
-import type { QueryProblem } from '../parts/event-query-problem.tsx';
+import type { QueryProblem } from '../parts/event-query.tsx';
 import { addressOf, type Asked } from './asked.ts';
 
 /** Shows a problem in the query as typed, although its place is given in code points of the query with its times. */

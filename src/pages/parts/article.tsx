@@ -8,7 +8,17 @@
 import type { PropsWithChildren } from '@kitajs/html';
 import type { OutlineEntry, RenderedDocument } from '../../docroot/kind.ts';
 import { Facts } from './values.tsx';
-import { withHeadingAnchors } from '../heading-anchors.ts';
+
+function withHeadingAnchors(markup: string): string {
+  return markup.replace(
+    /(<h([1-6]) id="([^"]+)">)([^]*?)(<\/h\2>)/g,
+    (_, start: string, level: string, id: string, text: string, end: string) => {
+      const href = encodeURIComponent(id.replaceAll('&amp;', '&'));
+      if (/<a[\s>]/.test(text) || level === '1') return start + text + end;
+      return `${start}${text}<a class="anchor" href="#${href}" aria-label="Link to this section"></a>${end}`;
+    },
+  );
+}
 
 /** Shorter documents need none. */
 const MIN_OUTLINE = 2;

@@ -1,7 +1,22 @@
 /** @jsxImportSource @kitajs/html */
+/**
+ * A line for a terminal with a copy button, which script shows.
+ */
 import { breakableParts } from '../../base/text/breakable-text.ts';
-import { CopyLine } from './copy-line.tsx';
 import { UtcTime } from './values.tsx';
+
+function CopyLine({ text }: { text: string }) {
+  return (
+    <div class="copy-line">
+      <pre tabindex="0">
+        <code safe>{text}</code>
+      </pre>
+      <button type="button" class="quiet small" data-copy="before">
+        Copy
+      </button>
+    </div>
+  );
+}
 
 export interface EventField {
   readonly name: string;

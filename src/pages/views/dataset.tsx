@@ -25,7 +25,7 @@ import { FORMAT_LABELS } from '../parts/export-menu.tsx';
 import { HiddenFields, SearchBox } from '../parts/forms.tsx';
 import { Problem } from '../parts/messages.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
-import { trailTo } from '../trail.ts';
+import { trailTo } from '../addresses.ts';
 import type { Page } from './frame.tsx';
 import { readingPage } from './reading.tsx';
 import { Holdings, Lane } from '../../processes/lane.ts';

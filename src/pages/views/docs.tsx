@@ -12,6 +12,7 @@ import type { Context } from '../../http/context.ts';
 import { door } from '../../http/door.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import type { Reply } from '../../http/reply/reply.ts';
+import { addressWith } from '../addresses.ts';
 import { pageReply } from '../page-reply.ts';
 import { NameFilter } from '../parts/forms.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
@@ -88,8 +89,16 @@ export const docsPage: Page<DocsView> = {
         {view.files.length > 0 && <h2>Your data</h2>}
         <Groups groups={view.files} isOpen={view.fileCount === 1} />
         <PageLinks
-          previousHref={view.previous === null ? null : hrefAt(view, view.previous)}
-          nextHref={view.next === null ? null : hrefAt(view, view.next)}
+          previousHref={
+            view.previous === null
+              ? null
+              : addressWith('/docs', { filter: view.filter, offset: view.previous })
+          }
+          nextHref={
+            view.next === null
+              ? null
+              : addressWith('/docs', { filter: view.filter, offset: view.next })
+          }
         />
         {view.parts.length > 0 && <h2>The server</h2>}
         <Groups groups={view.parts} isOpen={view.filter !== ''} />
@@ -165,11 +174,4 @@ function countText({ fileCount, parts, filter }: DocsView): string {
   if (filter === '') return text;
   const isOne = fileCount + operations < 2;
   return `${text} ${isOne ? 'matches' : 'match'} “${filter}”`;
-}
-
-function hrefAt({ filter }: DocsView, offset: number): string {
-  const query = new URLSearchParams();
-  if (filter !== '') query.set('filter', filter);
-  if (offset > 0) query.set('offset', String(offset));
-  return query.size === 0 ? '/docs' : `/docs?${query}`;
 }

@@ -2,7 +2,7 @@
 import type { OutlineEntry, RenderedDocument } from '../../docroot/kind.ts';
 import { Article } from '../parts/article.tsx';
 import { UtcTime } from '../parts/values.tsx';
-import { trailTo } from '../trail.ts';
+import { trailTo } from '../addresses.ts';
 import type { Page } from './frame.tsx';
 
 interface DocumentView extends RenderedDocument {

@@ -5,7 +5,7 @@
  */
 import type { Format } from '../../tables/read/format.ts';
 import { Count } from '../parts/values.tsx';
-import { EventQueryProblem, type QueryProblem } from '../parts/event-query-problem.tsx';
+import { EventQueryProblem, type QueryProblem } from '../parts/event-query.tsx';
 import { EventQuery, type EventQueryView } from '../parts/event-query.tsx';
 import { EventResults, type EventResultsView } from '../parts/event-results.tsx';
 import { ExportMenu } from '../parts/export-menu.tsx';

@@ -23,7 +23,7 @@ import {
   type TreeFolder,
   type TreeLevel,
 } from '../resource-tree.ts';
-import { folderAddress, trailTo } from '../trail.ts';
+import { addressWith, folderAddress, trailTo } from '../addresses.ts';
 import type { FrameView, Page } from './frame.tsx';
 
 const VARY = { Vary: 'Accept' };
@@ -399,12 +399,13 @@ function Amount({ entry: { rows, size } }: { entry: TreeEntry }) {
   return <span class="fine amount">{size !== null && <Size bytes={size} />}</span>;
 }
 
-function Paging({ view }: { view: LandingView }) {
-  const { previous, next } = view.tree;
+function Paging({ view: { tree, folder, filter } }: { view: LandingView }) {
+  const { previous, next } = tree;
+  const hrefAt = (offset: number): string => addressWith(folderAddress(folder), { filter, offset });
   return (
     <PageLinks
-      previousHref={previous === null ? null : hrefAt(view, previous)}
-      nextHref={next === null ? null : hrefAt(view, next)}
+      previousHref={previous === null ? null : hrefAt(previous)}
+      nextHref={next === null ? null : hrefAt(next)}
     />
   );
 }
@@ -474,15 +475,6 @@ function Ways({ view, frame }: { view: LandingView; frame: FrameView }) {
       </ul>
     </nav>
   );
-}
-
-function hrefAt({ folder, filter }: LandingView, offset: number): string {
-  const query = new URLSearchParams();
-  if (filter !== '') query.set('filter', filter);
-  if (offset > 0) query.set('offset', String(offset));
-  const base = folderAddress(folder);
-  if (query.size === 0) return base;
-  return `${base}${base.includes('?') ? '&' : '?'}${query}`;
 }
 
 function countText({ tree, total, filter, folder }: LandingView): string {

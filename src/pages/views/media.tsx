@@ -27,7 +27,7 @@ import { ExportMenu } from '../parts/export-menu.tsx';
 import { Choice, NameFilter } from '../parts/forms.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
 import { Fact, Facts, Size } from '../parts/values.tsx';
-import { trailTo } from '../trail.ts';
+import { addressWith, queryWith, trailTo } from '../addresses.ts';
 import type { Page } from './frame.tsx';
 import type { Format } from '../../tables/read/format.ts';
 
@@ -175,6 +175,7 @@ async function galleryReply(services: App, context: Context): Promise<Reply> {
   // Whatever the Accept, because this address is a page only.
   if (context.caller === null) return redirectReply('/auth/login?next=/ui/media');
   const choice = choiceOf(context);
+  const parameters = { ...choice, sort: choice.sort === 'name' ? '' : choice.sort };
   const wanted = choice.filter.toLowerCase();
   const all = await listMedia(services, context.caller);
   const found = inOrder(services, choice.sort, all).filter(
@@ -190,6 +191,7 @@ async function galleryReply(services: App, context: Context): Promise<Reply> {
       found.map((resource) => mediaRow(services, resource)),
     );
   }
+  const hrefAt = (at: number): string => addressWith('/ui/media', { ...parameters, offset: at });
   const offset = Math.max(0, Math.trunc(Number(context.queryValue('offset') ?? 0)) || 0);
   const shown = found.slice(offset, offset + PAGE_FILES);
   const entries = await Promise.all(shown.map((resource) => entryOf(services, resource)));
@@ -197,9 +199,9 @@ async function galleryReply(services: App, context: Context): Promise<Reply> {
     ...choice,
     total: found.length,
     entries: entries.filter((entry) => entry !== null),
-    files: formatHrefs('/ui/media', queryOf(choice)),
-    previousHref: offset > 0 ? hrefAt(choice, Math.max(0, offset - PAGE_FILES)) : null,
-    nextHref: offset + PAGE_FILES < found.length ? hrefAt(choice, offset + PAGE_FILES) : null,
+    files: formatHrefs('/ui/media', queryWith(parameters)),
+    previousHref: offset > 0 ? hrefAt(Math.max(0, offset - PAGE_FILES)) : null,
+    nextHref: offset + PAGE_FILES < found.length ? hrefAt(offset + PAGE_FILES) : null,
   });
 }
 
@@ -289,20 +291,6 @@ function inOrder(
 
 function folderOf(rel: string): string {
   return rel.slice(0, rel.lastIndexOf('/') + 1);
-}
-
-function queryOf({ filter, type, sort }: GalleryChoice): URLSearchParams {
-  return new URLSearchParams({
-    ...(filter !== '' && { filter }),
-    ...(type !== '' && { type }),
-    ...(sort !== 'name' && { sort }),
-  });
-}
-
-function hrefAt(choice: GalleryChoice, offset: number): string {
-  const query = queryOf(choice);
-  if (offset > 0) query.set('offset', String(offset));
-  return query.size === 0 ? '/ui/media' : `/ui/media?${query}`;
 }
 
 function durationText(seconds: number | null): string | null {

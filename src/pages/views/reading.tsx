@@ -3,7 +3,7 @@
  * Shown while a large dataset is read for the first time: reloads itself until the rows are there.
  */
 import type { ReadProgress } from '../../tables/copy/read-progress.ts';
-import { folderAddress, trailTo } from '../trail.ts';
+import { folderAddress, trailTo } from '../addresses.ts';
 import { Size } from '../parts/values.tsx';
 import type { Page } from './frame.tsx';
 

@@ -15,7 +15,7 @@ import { pageReply } from '../page-reply.ts';
 import { cellText, type PageRow, rowsOf } from '../page-rows.ts';
 import { PostButton, PostForm } from '../parts/forms.tsx';
 import { Notice, Problem } from '../parts/messages.tsx';
-import { trailTo } from '../trail.ts';
+import { trailTo } from '../addresses.ts';
 import type { FrameView, Page } from './frame.tsx';
 import type { Table } from '../../tables/copy/table.ts';
 import { mismatchColumn, mismatchReason } from '../../tables/edit/mismatch-text.ts';

@@ -22,6 +22,7 @@ import {
   updateSavedSearch,
 } from '../../operations/saved-searches.ts';
 import { idOf } from '../form-request.ts';
+import { addressWith } from '../addresses.ts';
 import { pageReply } from '../page-reply.ts';
 import { ExportMenu } from '../parts/export-menu.tsx';
 import { Choice, PostButton, PostForm, SearchBox } from '../parts/forms.tsx';
@@ -163,17 +164,8 @@ function placeOf(context: Context): Place {
   };
 }
 
-function pageAddress(
-  { search, kind, offset }: Place,
-  more: Readonly<Record<string, string>> = {},
-): string {
-  const query = new URLSearchParams({
-    ...(search !== '' && { search }),
-    ...(kind !== '' && { kind }),
-    ...(offset > 0 && { offset: String(offset) }),
-    ...more,
-  });
-  return query.size === 0 ? '/savedsearches' : `/savedsearches?${query}`;
+function pageAddress(place: Place, more: Readonly<Record<string, string>> = {}): string {
+  return addressWith('/savedsearches', { ...place, ...more });
 }
 
 /** Without time bounds: the search names its own. */
