@@ -1,6 +1,6 @@
 import type { Word } from '../syntax/ast.ts';
 import { defineCommand } from '../command.ts';
-import { bindJoin, JOIN_TYPES, type JoinType } from '../run/joining.ts';
+import { bindJoin, JOIN_TYPES } from '../run/joining.ts';
 import { Problem, unknownName } from '../syntax/problem.ts';
 import { parseRightSide, printRightSide, rightSide, type RightSide } from '../run/right-side.ts';
 import { parseNames, printNames } from '../syntax/terse-aggregate.ts';
@@ -36,7 +36,7 @@ export const join = defineCommand<Args>({
   print: ({ type, keys, right }, context) =>
     `${type ? `type=${type.text} ` : ''}${printNames(keys)} ${printRightSide(right, context)}`,
   bindFlags: (flags, input, context) => {
-    const how = (flags.choice('how', JOIN_TYPES) ?? 'left') as JoinType;
+    const how = flags.choice('how', JOIN_TYPES) ?? 'left';
     flags.choice('using', ['default']);
     const place = flags.placeOf('on')!;
     const keys = flags.names('on')!.map((text) => ({ text, place }));

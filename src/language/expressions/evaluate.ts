@@ -159,13 +159,10 @@ function terseCall(call: Call, context: ExpressionContext): Evaluate {
 function applied(definition: FunctionDefinition, call: Call, context: ExpressionContext): Evaluate {
   const { least, most } = definition;
   const count = call.args.length;
-  const isUneven = call.name === 'case' && count % 2 === 1;
-  if (count < least || count > most || call.named.length > 0 || isUneven) {
-    const range =
-      least === most ? String(least) : most >= 100 ? `at least ${least}` : `${least} to ${most}`;
-    const expected = isUneven ? 'an even number of' : range;
-    const text = `Function '${call.name}' expects ${expected} argument(s), got ${count + call.named.length}`;
-    throw new Problem('bad_value', text, { place: call.place });
+  if (call.name === 'case' && count % 2 === 1) throw wrongCount(call, 'an even number of');
+  if (count < least || count > most || call.named.length > 0) {
+    const range = most >= 100 ? `at least ${least}` : `${least} to ${most}`;
+    throw wrongCount(call, least === most ? String(least) : range);
   }
   const { step } = definition;
   const args = call.args.map((arg) =>
@@ -220,9 +217,12 @@ function flagCall(call: Call, context: ExpressionContext): Evaluate {
 }
 
 export function requireCount(call: Call, expected: number): void {
-  if (call.args.length === expected) return;
-  const text = `Function '${call.name}' expects ${expected} argument(s), got ${call.args.length}`;
-  throw new Problem('bad_value', text, { place: call.place });
+  if (call.args.length !== expected) throw wrongCount({ ...call, named: [] }, String(expected));
+}
+
+function wrongCount({ name, args, named, place }: Call, expected: string): Problem {
+  const text = `Function '${name}' expects ${expected} argument(s), got ${args.length + named.length}`;
+  return new Problem('bad_value', text, { place });
 }
 
 function only(call: Call, context: ExpressionContext): Evaluate {

@@ -220,17 +220,9 @@ function ofTerms(
     if (!isDone(planned, decides)) left.push(item);
   };
   visit(terms);
-  const rest: Stage | null =
-    left.length === 0
-      ? null
-      : {
-          ...stage,
-          arguments: {
-            ...stage.arguments,
-            args: { kind: 'all', items: left },
-          } as Stage['arguments'],
-        };
-  return { conditions, rest };
+  if (left.length === 0) return { conditions, rest: null };
+  const args: Terms = { kind: 'all', items: left };
+  return { conditions, rest: { ...stage, arguments: { form: 'terse', args } } };
 }
 
 function ofTerm(item: Terms, schema: Schema, context: StageContext): Planned {

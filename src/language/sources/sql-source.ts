@@ -165,14 +165,13 @@ export class SqlSource implements Source {
         keys.push(wholeCell(column, index));
         continue;
       }
-      for (const cell of groupedCells(column, index, parts) ?? []) {
-        if (cell.number === null) keys.push(cell);
-        else {
-          const needs = column.members ?? column.sql;
-          packed.push({ rest: cell, number: cell.number, needs, isCompared: cell.isCompared });
-        }
+      const cells = groupedCells(column, index, parts);
+      if (cells === null) return null;
+      for (const cell of cells) {
+        const { number, isCompared } = cell;
+        if (number === null) keys.push(cell);
+        else packed.push({ rest: cell, number, needs: column.members ?? column.sql, isCompared });
       }
-      if (groupedCells(column, index, parts) === null) return null;
     }
     if (keys.length + packed.length > STRATEGY.groupedParts) return null;
     const where = whereSql(this.#conditions(conditions));

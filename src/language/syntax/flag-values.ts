@@ -35,52 +35,46 @@ export class FlagValues {
   }
 
   text(flag: string): string | null {
-    const word = this.word(flag);
-    return word && fillText(word.text, this.#parameters, word.place);
+    return this.#read(flag, ({ text, place }) => fillText(text, this.#parameters, place));
   }
 
   /** Not negative. Throws `bad_value`. */
   count(flag: string): number | null {
-    const word = this.word(flag);
-    if (word === null) return null;
-    const value = String(fillValue(word.text, this.#parameters, word.place) ?? '').trim();
-    if (!/^[+-]?\d+$/.test(value)) {
-      throw badValue(this.#command, flag, `invalid int value: '${value}'`, word.place);
-    }
-    const number = Number(value);
-    if (number < 0) throw badValue(this.#command, flag, 'must not be negative', word.place);
-    return Math.min(number, Number.MAX_SAFE_INTEGER);
+    return this.#read(flag, ({ text, place }) => {
+      const value = String(fillValue(text, this.#parameters, place) ?? '').trim();
+      if (!/^[+-]?\d+$/.test(value)) {
+        throw badValue(this.#command, flag, `invalid int value: '${value}'`, place);
+      }
+      const number = Number(value);
+      if (number < 0) throw badValue(this.#command, flag, 'must not be negative', place);
+      return Math.min(number, Number.MAX_SAFE_INTEGER);
+    });
   }
 
-  choice(flag: string, choices: readonly string[]): string | null {
-    const word = this.word(flag);
-    if (word === null) return null;
-    const value = fillText(word.text, this.#parameters, word.place);
-    if (choices.includes(value)) return value;
-    const text = `${this.#command}: error: argument --${flag}: invalid choice: '${value}'`;
-    throw new Problem('bad_value', text, {
-      place: word.place,
-      suggestion: unknownName(value, choices).suggestion,
-      allowed: choices,
-      listsAllowed: true,
+  choice<Choice extends string>(flag: string, choices: readonly Choice[]): Choice | null {
+    return this.#read(flag, ({ text, place }) => {
+      const value = fillText(text, this.#parameters, place);
+      const chosen = choices.find((one) => one === value);
+      if (chosen !== undefined) return chosen;
+      const message = `${this.#command}: error: argument --${flag}: invalid choice: '${value}'`;
+      throw new Problem('bad_value', message, {
+        place,
+        suggestion: unknownName(value, choices).suggestion,
+        allowed: choices,
+        listsAllowed: true,
+      });
     });
   }
 
   list(flag: string): readonly Value[] | null {
-    const word = this.word(flag);
-    if (word === null) return null;
-    const list = parseList(word.text);
-    if (list === undefined) {
-      throw new Problem('bad_list', `--${flag} must be a valid list/tuple literal`, {
-        place: word.place,
-      });
-    }
-    if (list.length > MAX_LIST_VALUES) {
-      throw new Problem('too_large', `A list may have ${MAX_LIST_VALUES} values`, {
-        place: word.place,
-      });
-    }
-    return list.map((one) => fillIn(one, this.#parameters, word.place));
+    return this.#read(flag, ({ text, place }) => {
+      const list = parseList(text);
+      if (list === undefined)
+        throw new Problem('bad_list', `--${flag} must be a valid list/tuple literal`, { place });
+      if (list.length > MAX_LIST_VALUES)
+        throw new Problem('too_large', `A list may have ${MAX_LIST_VALUES} values`, { place });
+      return list.map((one) => fillIn(one, this.#parameters, place));
+    });
   }
 
   names(flag: string): readonly string[] | null {
@@ -92,11 +86,15 @@ export class FlagValues {
   }
 
   mapping(flag: string): Readonly<Record<string, Value>> | null {
+    return this.#read(flag, ({ text, place }) => {
+      const value = parseLiteral(text);
+      if (isObject(value)) return fillIn(value, this.#parameters, place) as Record<string, Value>;
+      throw new Problem('bad_mapping', `--${flag} must be a dictionary`, { place });
+    });
+  }
+
+  #read<Result>(flag: string, read: (word: Word) => Result): Result | null {
     const word = this.word(flag);
-    if (word === null) return null;
-    const value = parseLiteral(word.text);
-    if (isObject(value))
-      return fillIn(value, this.#parameters, word.place) as Record<string, Value>;
-    throw new Problem('bad_mapping', `--${flag} must be a dictionary`, { place: word.place });
+    return word && read(word);
   }
 }

@@ -13,6 +13,7 @@ import { parseExpression, printExpression, printName } from '../expressions/expr
 import { Problem, unknownName } from './problem.ts';
 import type { Schema } from '../run/schema.ts';
 import type { TerseReader } from './terse-reader.ts';
+import type { Evaluate } from '../expressions/value.ts';
 
 export interface AggregateArguments {
   readonly aggregates: readonly AggregateCall[];
@@ -129,24 +130,16 @@ export function bindAggregate(
     throw new Problem('unknown_aggregate', text, { place });
   }
   const name = call.alias ?? defaultName(kind, argument);
-  const get = argumentGetter(kind, argument, input, context);
-  if (argument.kind === 'eval' && kind === 'count') return { name, factory: countTrue(get!), kind };
+  let get: Evaluate | null = null;
+  if (argument.kind === 'field') {
+    const { text, place: at } = argument.field;
+    ({ get } = input.require(text, 'terse', at, useOfAggregate(kind)));
+  } else if (argument.kind === 'eval') {
+    get = compileExpression(argument.expression, expressionContext(input, 'terse', context));
+    if (kind === 'count') return { name, factory: countTrue(get), kind };
+  }
   const time = definition.needsTime ? input.require('_time', 'terse', place).get : null;
   return { name, factory: definition.make({ get, time }), kind };
-}
-
-function argumentGetter(
-  kind: string,
-  argument: AggregateCall['argument'],
-  input: Schema,
-  context: StageContext,
-) {
-  if (argument.kind === 'none') return null;
-  if (argument.kind === 'field') {
-    const { text, place } = argument.field;
-    return input.require(text, 'terse', place, useOfAggregate(kind)).get;
-  }
-  return compileExpression(argument.expression, expressionContext(input, 'terse', context));
 }
 
 function defaultName(kind: string, argument: AggregateCall['argument']): string {
