@@ -44,3 +44,17 @@ test('companions come and go beside a folder that was quiet for long, a link wit
   }
   expect(new Set(known).size).toBe(5);
 });
+
+test('a companion whose name would be too long for a file is not there, however quiet the folder', () => {
+  using folder = temporaryFolder();
+  mkdirSync(join(folder.path, '.svc'));
+  const schema = [join(folder.path, '.svc', `${'x'.repeat(250)}.schema.json`)];
+  try {
+    for (let time = 0; time < 3; time++) {
+      expect(companionFingerprint({ companions: { schema, options: [] } })).toBe('-');
+      setSystemTime(Date.now() + 10_000);
+    }
+  } finally {
+    setSystemTime();
+  }
+});

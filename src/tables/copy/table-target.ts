@@ -1,7 +1,12 @@
 /** Which table is meant: a file or one sheet of it, with its companions. */
 import { existsSync, lstatSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type FileStamp, RACY_WINDOW_MS, StampedPath } from '../../base/files/file-stamp.ts';
+import {
+  type FileStamp,
+  isAbsence,
+  RACY_WINDOW_MS,
+  StampedPath,
+} from '../../base/files/file-stamp.ts';
 import { Glance } from '../../base/files/libc.ts';
 
 export interface TableTarget {
@@ -71,7 +76,7 @@ class CompanionStamps {
       this.#isEmpty =
         hasReliableTimes(this.#folder!) &&
         // The target of a link may come without the folder changing.
-        this.#paths.every(({ path }) => lstatSync(path, { throwIfNoEntry: false }) === undefined);
+        this.#paths.every(({ path }) => isNothing(path));
     }
     return this.#fingerprint;
   }
@@ -83,6 +88,16 @@ function fingerprintOf(stamps: readonly (FileStamp | null)[]): string {
       stamp ? `${stamp.inode}.${stamp.size}.${stamp.mtimeNs}.${stamp.ctimeNs}` : '-',
     )
     .join('|');
+}
+
+/** Not even a link. A name may be too long for a file while the dataset's own is not. */
+function isNothing(path: string): boolean {
+  try {
+    lstatSync(path);
+    return false;
+  } catch (error) {
+    return isAbsence(error);
+  }
 }
 
 /** Whether a folder has another time after a file came into it: on local disks, not on everything that looks like one. */
