@@ -9,9 +9,8 @@ import {
 import { oidcSignOutAddress } from '../operations/oidc-sign-in.ts';
 import { callerModel, messageModel, passwordChangeModel, sessionsModel } from './account-models.ts';
 import { emptyReply, jsonReply, redirectReply } from '../http/reply/reply.ts';
-import type { Viewer } from '../http/operation-description.ts';
+import type { Viewer, RouteRules } from '../http/route.ts';
 import { door } from '../http/door.ts';
-import type { RouteRules } from '../http/route.ts';
 import { endSession } from '../http/hooks/sign-in.ts';
 
 const checks = {

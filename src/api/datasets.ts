@@ -25,9 +25,9 @@ import {
 import { isStillAdmitted } from '../http/hooks/admission.ts';
 import type { Context } from '../http/context.ts';
 import { parseEntityTags, preferredType } from '../http/reply/negotiate.ts';
-import { nextLink } from '../http/reply/next-link.ts';
+import { nextLink } from '../http/link-query.ts';
 import { bodyReply, emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
-import { whileAllowed } from '../http/body/standing-body.ts';
+import { whileAllowed } from '../http/reply/outgoing-stream.ts';
 
 /** A longer answer may outlast the caller's rights, which are then checked while it is sent. */
 const LONG_ANSWER_ROWS = 10_000;

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import { Elysia } from 'elysia';
 import { AppError } from '../base/errors.ts';
 import { bodyReply } from '../http/reply/reply.ts';
-import type { Viewer } from '../http/operation-description.ts';
+import type { Viewer } from '../http/route.ts';
 import { door } from '../http/door.ts';
 import type { Metrics } from '../http/metrics.ts';
 

@@ -16,10 +16,10 @@ import {
 } from '../operations/saved-searches.ts';
 import type { Context } from '../http/context.ts';
 import { checkSavedQuery } from '../operations/searches.ts';
-import { eventErrorReply } from '../http/reply/event-errors.ts';
+import { eventErrorReply } from '../http/reply/errors.ts';
 import { eventJsonBody } from './events/body.ts';
 import { eventFailureBodies } from './events/models.ts';
-import { nextLink } from '../http/reply/next-link.ts';
+import { nextLink } from '../http/link-query.ts';
 import { type Reply, bodyReply, emptyReply, jsonReply } from '../http/reply/reply.ts';
 import { door } from '../http/door.ts';
 import type { RouteRules } from '../http/route.ts';
@@ -103,7 +103,7 @@ const SHARED = {
 
 const checks = { ...SHARED, endsInSlash: true } as const satisfies RouteRules;
 
-const checks2 = { ...SHARED, endsInSlash: true, hasNumbers: true } as const satisfies RouteRules;
+const oneChecks = { ...SHARED, endsInSlash: true, hasNumbers: true } as const satisfies RouteRules;
 
 export const savedSearchRoutes = new Elysia({
   name: 'saved-searches',
@@ -152,7 +152,7 @@ export const savedSearchRoutes = new Elysia({
       return jsonReply(await getSavedSearch(services, user, ask.idParameter()));
     },
     {
-      checks: checks2,
+      checks: oneChecks,
       describes: {
         summary: 'Read a saved search',
         tag: 'events',
@@ -162,7 +162,7 @@ export const savedSearchRoutes = new Elysia({
     },
   )
   .put('/:id', ({ ask }) => change(ask, false), {
-    checks: checks2,
+    checks: oneChecks,
     describes: {
       summary: 'Replace a saved search',
       tag: 'events',
@@ -173,7 +173,7 @@ export const savedSearchRoutes = new Elysia({
     },
   })
   .patch('/:id', ({ ask }) => change(ask, true), {
-    checks: checks2,
+    checks: oneChecks,
     describes: {
       summary: 'Change parts of a saved search',
       tag: 'events',
@@ -194,7 +194,7 @@ export const savedSearchRoutes = new Elysia({
       return emptyReply();
     },
     {
-      checks: checks2,
+      checks: oneChecks,
       describes: {
         summary: 'Delete a saved search',
         tag: 'events',

@@ -6,9 +6,8 @@ import { formatDetails } from '../tables/read/format.ts';
 import type { SearchResult } from '../operations/searches.ts';
 import { isStillAdmitted } from '../http/hooks/admission.ts';
 import type { Context } from '../http/context.ts';
-import { byteStream } from '../http/reply/outgoing-stream.ts';
+import { byteStream, whileAllowed } from '../http/reply/outgoing-stream.ts';
 import { bodyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
-import { whileAllowed } from '../http/body/standing-body.ts';
 
 /** The answer to a run: the rows in their format, of which all but JSON and NDJSON are downloads, or what is wrong. */
 export async function searchReply(context: Context, result: SearchResult): Promise<Reply> {

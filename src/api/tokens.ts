@@ -4,7 +4,7 @@ import { tokenList } from '../accounts/identity/tokens.ts';
 import { issueToken, listTokens, revokeOwnToken, revokeTokenOf } from '../operations/tokens.ts';
 import { AppError } from '../base/errors.ts';
 import { notAuthenticated } from '../accounts/identity/refusal.ts';
-import { eventErrorReply } from '../http/reply/event-errors.ts';
+import { eventErrorReply } from '../http/reply/errors.ts';
 import { eventJsonBody } from './events/body.ts';
 import { eventFailureBodies } from './events/models.ts';
 import { emptyReply, jsonReply } from '../http/reply/reply.ts';

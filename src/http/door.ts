@@ -16,11 +16,8 @@ import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
 import { type Context, FILES } from './context.ts';
 import { noteAccess } from './hooks/access-log.ts';
 import { admit } from './hooks/admission.ts';
-import type { OperationDescription } from './operation-description.ts';
-import { errorReply } from './reply/errors.ts';
-import { NO_STORE } from './reply/headers.ts';
-import type { StreamEnd } from './reply/outgoing-stream.ts';
 import {
+  type OperationDescription,
   isSafeMethod,
   methodNotAllowed,
   allowed,
@@ -29,6 +26,9 @@ import {
   type Route,
   type RouteRules,
 } from './route.ts';
+import { errorReply } from './reply/errors.ts';
+import { NO_STORE } from './reply/headers.ts';
+import type { StreamEnd } from './reply/outgoing-stream.ts';
 import { emptyReply, jsonReply } from './reply/reply.ts';
 
 /** Compressed in about a millisecond. */

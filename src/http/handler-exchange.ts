@@ -13,9 +13,8 @@ import { addressedHandler, callHandler, type HandlerAddress } from '../operation
 import { isStillAdmitted } from './hooks/admission.ts';
 import { gzipBytes, isTextLike, MIN_GZIP_BYTES, acceptsGzip } from './reply/negotiate.ts';
 import type { Context } from './context.ts';
-import { byteStream } from './reply/outgoing-stream.ts';
+import { byteStream, whileAllowed } from './reply/outgoing-stream.ts';
 import { isSafeMethod } from './route.ts';
-import { whileAllowed } from './body/standing-body.ts';
 
 /** About the connection, not the message (RFC 9110, 7.6.1). */
 const HOP_BY_HOP = [

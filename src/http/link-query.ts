@@ -2,6 +2,7 @@
  * The part of an address that the links of its page carry on. A page has dozens of them and a request head may hold 256 KiB,
  * so what does not fit is left out, and the frame says so.
  */
+import type { Context } from './context.ts';
 
 /** Characters of it; in a table of rows links have less. */
 export const MAX_LINK_CHARACTERS = 4 * 1024;
@@ -23,4 +24,13 @@ export function linkQuery(
     query.append(name, value);
   }
   return query;
+}
+
+/** The header that names the next page: the same address with the same parameters; empty on the last page. */
+export function nextLink(context: Context, cursor: string | null): Record<string, string> {
+  if (cursor === null) return {};
+  const query = new URLSearchParams(context.search);
+  query.delete('offset');
+  query.set('cursor', cursor);
+  return { Link: `<${context.path}?${query}>; rel="next"` };
 }

@@ -19,7 +19,7 @@ describe('DS-190 what stands in the document', () => {
         .filter((method) => describes[method] === undefined)
         .map((method) => `${method} ${pattern}`),
     );
-    // Add `describes` to the route (src/http/operation-description.ts).
+    // Add `describes` to the route (src/http/route.ts).
     expect(missing).toEqual([]);
   });
 

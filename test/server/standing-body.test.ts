@@ -1,8 +1,7 @@
 /** A body that ends with the right to it lets go of what it is made from, however early it is given up (S-Z10). */
 import { expect, test } from 'bun:test';
 import { AppError } from '../../src/base/errors.ts';
-import { byteStream, discardBody } from '../../src/http/reply/outgoing-stream.ts';
-import { whileAllowed } from '../../src/http/body/standing-body.ts';
+import { byteStream, discardBody, whileAllowed } from '../../src/http/reply/outgoing-stream.ts';
 
 function source(): {
   readonly body: ReadableStream<Uint8Array>;

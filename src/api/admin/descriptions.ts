@@ -7,7 +7,7 @@ import type {
   BodyDescription,
   OperationDescription,
   ParameterDescription,
-} from '../../http/operation-description.ts';
+} from '../../http/route.ts';
 import { invalidRequest, type ValidationIssue } from '../../base/errors.ts';
 import { integerParameter } from '../../tables/read/list-parameters.ts';
 import type { Context } from '../../http/context.ts';

@@ -7,7 +7,7 @@ import {
 import type { ListPage } from '../../store/list-source.ts';
 import type { Context } from '../../http/context.ts';
 import type { ServerServices } from '../../http/dependencies.ts';
-import { nextLink } from '../../http/reply/next-link.ts';
+import { nextLink } from '../../http/link-query.ts';
 import { jsonReply, type Reply } from '../../http/reply/reply.ts';
 import type { Asked } from '../../http/door.ts';
 

@@ -12,7 +12,7 @@ import { isStillAdmitted } from '../../http/hooks/admission.ts';
 import type { Context } from '../../http/context.ts';
 import { bodyReply, jsonReply } from '../../http/reply/reply.ts';
 import { door } from '../../http/door.ts';
-import { whileAllowed } from '../../http/body/standing-body.ts';
+import { whileAllowed } from '../../http/reply/outgoing-stream.ts';
 import { auditEntryModel, cacheEntryModel, lockModel } from '../administration-models.ts';
 import {
   describeList,

@@ -8,7 +8,7 @@ import {
   replaceIngestSettings,
 } from '../../operations/ingest-settings.ts';
 import type { Context } from '../../http/context.ts';
-import { eventErrorReply } from '../../http/reply/event-errors.ts';
+import { eventErrorReply } from '../../http/reply/errors.ts';
 import { eventJsonBody } from './body.ts';
 import { ingestSettingsModel } from './models.ts';
 import type { Reply } from '../../http/reply/reply.ts';

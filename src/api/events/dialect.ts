@@ -13,8 +13,13 @@ import {
 } from '../../operations/events.ts';
 import type { Context } from '../../http/context.ts';
 import { countedMarks, decodedBody } from './body.ts';
-import type { BodyDescription, OperationDescription } from '../../http/operation-description.ts';
-import { readOnlyMode, patternOf, type RouteRules } from '../../http/route.ts';
+import {
+  type BodyDescription,
+  type OperationDescription,
+  readOnlyMode,
+  patternOf,
+  type RouteRules,
+} from '../../http/route.ts';
 import { type Reply, emptyReply } from '../../http/reply/reply.ts';
 import type { Asked } from '../../http/door.ts';
 import { refusalOf } from '../../accounts/identity/refusal.ts';

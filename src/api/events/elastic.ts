@@ -8,8 +8,7 @@ import { accepts, DIALECT_RULES, dialectRoute } from './dialect.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { bodyReply, jsonReply } from '../../http/reply/reply.ts';
 import { door } from '../../http/door.ts';
-import type { OperationDescription } from '../../http/operation-description.ts';
-import type { RouteRules } from '../../http/route.ts';
+import type { OperationDescription, RouteRules } from '../../http/route.ts';
 
 const bulkModel = Type.Object(
   { took: Type.Integer(), errors: Type.Boolean(), items: Type.Array(Type.Any()) },

@@ -19,7 +19,7 @@ import {
 import { isStillAdmitted } from '../../http/hooks/admission.ts';
 import type { Context } from '../../http/context.ts';
 import { estimatedEvents, eventBody } from './body.ts';
-import { eventErrorReply } from '../../http/reply/event-errors.ts';
+import { eventErrorReply } from '../../http/reply/errors.ts';
 import {
   eventChangeModel,
   eventFailureBodies,
@@ -30,13 +30,12 @@ import {
 } from './models.ts';
 import { ignoredHeader, LIST_PARAMETERS, readListQuery } from './query.ts';
 import { acceptsSome, preferredType } from '../../http/reply/negotiate.ts';
-import { nextLink } from '../../http/reply/next-link.ts';
-import { readOnlyMode, type RouteRules } from '../../http/route.ts';
+import { nextLink } from '../../http/link-query.ts';
+import { readOnlyMode, type RouteRules, type Viewer } from '../../http/route.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { bodyReply, emptyReply } from '../../http/reply/reply.ts';
 import { door } from '../../http/door.ts';
-import type { Viewer } from '../../http/operation-description.ts';
-import { whileAllowed } from '../../http/body/standing-body.ts';
+import { whileAllowed } from '../../http/reply/outgoing-stream.ts';
 import { noteUnknownSender } from './dialect.ts';
 
 const TYPES = {

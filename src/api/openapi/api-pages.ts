@@ -11,7 +11,7 @@ import { isCrowded, ownTurn } from '../../base/work/time-slice.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import { describeResources } from '../../operations/resources.ts';
 import { kindName } from '../kind-names.ts';
-import type { OperationTag } from '../../http/operation-description.ts';
+import type { OperationTag } from '../../http/route.ts';
 import type { ServerServices } from '../../http/dependencies.ts';
 import { callersApi } from './api-description.ts';
 import { type DocumentOrder, openApiDocument } from './document.ts';

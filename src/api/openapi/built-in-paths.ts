@@ -3,8 +3,9 @@ import type {
   AnswerDescription,
   BodyDescription,
   OperationDescription,
-} from '../../http/operation-description.ts';
-import type { Route, RouteMethod } from '../../http/route.ts';
+  Route,
+  RouteMethod,
+} from '../../http/route.ts';
 import { meaningOf, type JsonObject, type ModelSet, type DocumentParts } from './models.ts';
 
 /** Null when the route describes nothing. */

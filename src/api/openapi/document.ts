@@ -5,8 +5,7 @@
  */
 import { encodePath } from '../../base/paths.ts';
 import type { DescribedResource } from '../../operations/resources.ts';
-import type { Viewer } from '../../http/operation-description.ts';
-import type { Route } from '../../http/route.ts';
+import type { Viewer, Route } from '../../http/route.ts';
 import { API_VERSION } from '../health.ts';
 import { builtInPath } from './built-in-paths.ts';
 import { headerComponents, parameterComponents } from './dataset-parameters.ts';

@@ -1,8 +1,12 @@
 /** Checks credentials, identity, CSRF, rights and read-only mode, in that order. */
-import type { Authentication } from '../../accounts/identity/authenticate.ts';
-import { authenticate } from '../../accounts/identity/authenticate.ts';
+import { type Authentication, authenticate } from '../../accounts/identity/authenticate.ts';
 import { notAuthenticated } from '../../accounts/identity/refusal.ts';
-import { csrfToken } from '../../accounts/identity/csrf.ts';
+import {
+  csrfToken,
+  checkCsrf,
+  checkOrigin,
+  type RequestOrigin,
+} from '../../accounts/identity/csrf.ts';
 import { ingestCredentials } from '../../accounts/identity/ingest-credentials.ts';
 import type { RequestCredentials } from '../../accounts/identity/method.ts';
 import type { Caller, Principal } from '../../accounts/rights/principal.ts';
@@ -10,13 +14,14 @@ import { getUser } from '../../accounts/identity/users.ts';
 import { nameAsker } from '../../base/work/asker.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
-import { requireAllowedOrigin, requireCsrf, requireOwnOrigin } from './csrf.ts';
 import { isSafeMethod, readOnlyMode } from '../route.ts';
+import { peekFormField } from '../body/form-body.ts';
+import { hostnameOf } from './host-check.ts';
 
 /** Lets the request in or throws. */
 export async function admit(context: Context): Promise<void> {
-  const { rules, services, server } = context;
-  if (rules.refusesForeignOrigin === true) requireAllowedOrigin(context, server.hosts);
+  const { rules, services } = context;
+  if (rules.refusesForeignOrigin === true) requireAllowedOrigin(context);
   if (rules.ignoresCredentials === true) return;
   context.isAdmitted = true;
   const credentials = credentialsOf(context);
@@ -27,7 +32,7 @@ export async function admit(context: Context): Promise<void> {
   if (rules.access !== 'public' && context.caller === null) throw notAuthenticated();
   if (context.session === null) checkOwnOrigin(context);
   else if (!isSafeMethod(context.method)) {
-    await requireCsrf(context, context.session.token, services.serverSecret, server.hosts);
+    await requireCsrf(context, context.session.token);
   }
   checkRights(context);
 }
@@ -104,10 +109,10 @@ function identify(context: Context, found: Authentication): void {
 
 /** Browsers attach a remembered Basic header by themselves, like a cookie. */
 function checkOwnOrigin(context: Context): void {
-  const { caller, method, rules, server } = context;
+  const { caller, method, rules } = context;
   if (isSafeMethod(method)) return;
   const isTempting = rules.requiresOwnOrigin === true || caller?.credential === 'basic';
-  if (isTempting) requireOwnOrigin(context, server.hosts);
+  if (isTempting) checkOrigin(originOf(context));
 }
 
 function checkRights(context: Context): void {
@@ -133,4 +138,38 @@ function checkRights(context: Context): void {
 /** What a key that may only create events may do, beside what is open to everybody. */
 function takesEvents({ method, rules }: Context): boolean {
   return rules.takesEventsBy?.some((one) => one === (method === 'HEAD' ? 'GET' : method)) ?? false;
+}
+
+/** Throws `csrf-failed` for an unsafe request of a live session that does not prove where it comes from. */
+function requireCsrf(context: Context, sessionToken: string): Promise<void> {
+  const { headers } = context.request;
+  return checkCsrf(context.services.serverSecret, {
+    ...originOf(context),
+    method: context.method,
+    sessionToken,
+    cookie: context.cookie('svc_csrf'),
+    headerToken: headers.get('x-csrf-token'),
+    formToken: () => peekFormField(context.body, headers.get('content-type'), 'csrf_token'),
+  });
+}
+
+/** Throws `permission-denied` for an `Origin` that is neither own nor allowed; none at all passes. */
+function requireAllowedOrigin(context: Context): void {
+  const { origin, isOwnOrigin } = originOf(context);
+  if (origin === null || isOwnOrigin(origin)) return;
+  throw new AppError('permission-denied', 'Origin not allowed');
+}
+
+function originOf(context: Context): RequestOrigin {
+  const { headers } = context.request;
+  return {
+    secFetchSite: headers.get('sec-fetch-site'),
+    origin: headers.get('origin'),
+    isOwnOrigin: (origin) => {
+      if (context.ownOrigins.includes(origin.toLowerCase())) return true;
+      const host = /^https?:\/\/([^/]+)$/i.exec(origin)?.[1];
+      const hostname = host === undefined ? null : hostnameOf(host);
+      return hostname !== null && context.server.hosts.isListed(hostname);
+    },
+  };
 }

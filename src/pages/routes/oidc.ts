@@ -10,7 +10,7 @@ import { AppError } from '../../base/errors.ts';
 import { finishOidcSignIn, startOidcSignIn } from '../../operations/oidc-sign-in.ts';
 import type { Context } from '../../http/context.ts';
 import { loginForm } from '../views/login.tsx';
-import type { OperationDescription } from '../../http/operation-description.ts';
+import type { OperationDescription } from '../../http/route.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { jsonReply, redirectReply } from '../../http/reply/reply.ts';
 import type { ServerServices } from '../../http/dependencies.ts';

@@ -11,7 +11,7 @@ import { encodePath, fileNameOf } from '../../base/paths.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../../http/context.ts';
 import { door } from '../../http/door.ts';
-import type { Viewer } from '../../http/operation-description.ts';
+import type { Viewer } from '../../http/route.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import {
   askedFormat,

@@ -13,7 +13,7 @@ import { isForm, MAX_FORM_BYTES, parseForm } from '../../http/body/form-body.ts'
 import { boundaryOf, readMultipart } from '../../http/body/multipart.ts';
 import type { Context } from '../../http/context.ts';
 import { door } from '../../http/door.ts';
-import type { Viewer } from '../../http/operation-description.ts';
+import type { Viewer } from '../../http/route.ts';
 import { jsonError } from '../../http/reply/errors.ts';
 import { jsonReply, type Reply } from '../../http/reply/reply.ts';
 import { noteDeniedUpload, uploadFile, type UploadResult } from '../../operations/uploads.ts';
