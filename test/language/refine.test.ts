@@ -34,7 +34,16 @@ describe('adding terms', () => {
 });
 
 test('how a query begins', () => {
-  expect(startOf('error host=a | head 5')).toEqual({ first: 'error host=a', isSearch: true });
-  expect(startOf('from a | head 5')).toEqual({ first: 'from a', isSearch: false });
-  expect(startOf(' ')).toEqual({ first: '', isSearch: true });
+  expect(startOf('error host=a | head 5')).toEqual({
+    first: 'error host=a',
+    isSearch: true,
+    isOnlySearch: false,
+  });
+  expect(startOf('from a | head 5')).toEqual({
+    first: 'from a',
+    isSearch: false,
+    isOnlySearch: false,
+  });
+  expect(startOf('error').isOnlySearch).toBe(true);
+  expect(startOf(' ')).toEqual({ first: '', isSearch: true, isOnlySearch: true });
 });

@@ -6,17 +6,19 @@ interface QueryStart {
   /** `''` for a blank query or one that cannot be read. */
   readonly first: string;
   readonly isSearch: boolean;
+  /** A search, and nothing after it. */
+  readonly isOnlySearch: boolean;
 }
 
 export function startOf(query: string): QueryStart {
-  const stage = parseQuery(query, { implicitTerms: true }).stages[0];
-  if (stage === undefined) return { first: '', isSearch: query.trim() === '' };
+  const [stage, ...others] = parseQuery(query, { implicitTerms: true }).stages;
+  if (stage === undefined) {
+    const isSearch = query.trim() === '';
+    return { first: '', isSearch, isOnlySearch: isSearch };
+  }
   const first = query.slice(stage.place.at, stage.place.at + stage.place.length).trim();
-  return { first, isSearch: stage.command === 'search' && stage.arguments.form === 'terse' };
-}
-
-export function isOnlySearch(query: string): boolean {
-  return startOf(query).isSearch && parseQuery(query, { implicitTerms: true }).stages.length < 2;
+  const isSearch = stage.command === 'search' && stage.arguments.form === 'terse';
+  return { first, isSearch, isOnlySearch: isSearch && others.length === 0 };
 }
 
 /**

@@ -10,7 +10,7 @@ import {
 import { readSearchRequest } from '../../operations/search-request.ts';
 import { runSearch, type SearchResult } from '../../operations/searches.ts';
 import type { ToldProblem } from '../../language/syntax/problem.ts';
-import { isOnlySearch, startOf, withinTimes } from '../../language/syntax/refine.ts';
+import { startOf, withinTimes } from '../../language/syntax/refine.ts';
 import type { Format } from '../../tables/read/format.ts';
 import { askedFormat, formatParameter, formatHrefs } from '../../http/reply/list-file.ts';
 import type { Context } from '../../http/context.ts';
@@ -164,9 +164,8 @@ function viewOf(
   outcome: Ran | ToldProblem,
 ): Omit<EventsView, 'formatHrefs' | 'maxFileRows' | 'mayReadEvents' | 'sendsTo'> {
   const { q, earliest, latest, timezone, chart } = asked;
-  const { first, isSearch } = startOf(q);
+  const { first, isSearch, isOnlySearch: isCountable } = startOf(q);
   const terms = isSearch ? first || '*' : null;
-  const isCountable = isOnlySearch(q);
   const allTimeHref =
     earliest + latest === '' ? null : addressOf({ ...asked, earliest: '', latest: '' });
   const common = { q, earliest, latest, timezone, chart, full, terms, isCountable, allTimeHref };
