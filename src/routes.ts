@@ -16,7 +16,7 @@ import { eventViewRoutes } from './api/events/views.ts';
 import { eventRoutes } from './api/events/events.ts';
 import { savedSearchRoutes } from './api/saved-searches.ts';
 import { tokenRoutes } from './api/tokens.ts';
-import { eventsPageRoute } from './pages/routes/events-page.ts';
+import { eventsPageRoute } from './pages/views/events.tsx';
 import { guideRoutes } from './pages/views/guide.tsx';
 import { healthRoute } from './api/health.ts';
 import { hecRoutes } from './api/events/hec.ts';

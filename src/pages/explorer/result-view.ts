@@ -1,8 +1,12 @@
 import { JsonNumber } from '../../base/json/json.ts';
 import { parseTime, timeText } from '../../events/event-time.ts';
 import { fieldTerm, termsAdder } from '../../language/syntax/refine.ts';
-import type { EventField, EventLine, ResultCell } from '../parts/event-results.tsx';
-import type { EventsView } from '../views/events.tsx';
+import type {
+  EventField,
+  EventLine,
+  EventResultsView,
+  ResultCell,
+} from '../parts/event-results.tsx';
 import { addressOf, type Asked } from './asked.ts';
 
 /** Each field has links that repeat the query; after so many characters of links, fields get none. */
@@ -12,13 +16,19 @@ const MAX_FIELD_COLUMNS = 20;
 /** Shown elsewhere in the line of an event. */
 const SHOWN_MEMBERS = ['id', 'data', 'extracted_fields', 'created', 'updated'];
 
+export interface ResultForm extends Pick<EventResultsView, 'lines' | 'columns' | 'rows'> {
+  readonly isTable: boolean;
+  /** The same events as a table or as lines; null for other rows. */
+  readonly otherForm: { readonly label: string; readonly href: string } | null;
+}
+
 /** Events as lines or as a table, as the reader chose; other rows always as a table. */
 export function formOf(
   rows: readonly ResultRow[],
   columns: readonly { readonly name: string; readonly type: string }[],
   asked: Asked,
   isEvents: boolean,
-): Pick<EventsView, 'lines' | 'isTable' | 'columns' | 'rows' | 'otherForm'> {
+): ResultForm {
   const { isTable } = asked;
   const otherForm =
     isEvents && rows.length > 0
@@ -41,7 +51,7 @@ export function formOf(
 function eventTable(
   rows: readonly ResultRow[],
   asked: Asked,
-): Pick<EventsView, 'columns' | 'rows'> {
+): Pick<EventResultsView, 'columns' | 'rows'> {
   const refine = refinerOf(asked);
   const lines = rows.map((row) => lineOf(row, () => null));
   const counts = new Map<string, number>();

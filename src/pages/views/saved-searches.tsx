@@ -81,7 +81,7 @@ export const savedSearchesPageRoute = new Elysia({ name: 'saved-searches-page' }
     },
   });
 
-interface Told {
+interface Outcome {
   readonly notice?: string | null;
   readonly problem?: string;
   readonly status?: number;
@@ -89,14 +89,14 @@ interface Told {
   readonly deleted?: ReadonlyMap<string, string>;
 }
 
-async function show(context: Context, told: Told): Promise<Reply> {
+async function show(context: Context, outcome: Outcome): Promise<Reply> {
   const opened = Number(context.queryValue('id'));
   if (Number.isSafeInteger(opened) && opened > 0) {
     const query = await queryOf(context, opened);
     if (query !== null) return redirectReply(addressOf(query), 303);
     return showList(context, { problem: GONE, status: 404 });
   }
-  return showList(context, told);
+  return showList(context, outcome);
 }
 
 /** Null when it does not exist and the client is a browser; programs get the error. */
@@ -109,7 +109,7 @@ async function queryOf(context: Context, id: number): Promise<string | null> {
   }
 }
 
-async function showList(context: Context, told: Told): Promise<Reply> {
+async function showList(context: Context, outcome: Outcome): Promise<Reply> {
   const { services, user } = context;
   const { search, kind, offset } = placeOf(context);
   const found = await listSavedSearches(
@@ -127,10 +127,10 @@ async function showList(context: Context, told: Told): Promise<Reply> {
     first: offset + 1,
     address: pageAt(offset),
     dataHref: `/api/savedsearches/${search === '' ? '' : `?${new URLSearchParams({ search })}`}`,
-    notice: told.notice ?? null,
-    problem: told.problem ?? null,
-    refused: told.refused ?? null,
-    deleted: told.deleted ?? null,
+    notice: outcome.notice ?? null,
+    problem: outcome.problem ?? null,
+    refused: outcome.refused ?? null,
+    deleted: outcome.deleted ?? null,
     previousHref: offset === 0 ? null : pageAt(Math.max(0, offset - SHOWN_AT_ONCE)),
     nextHref: found.length > SHOWN_AT_ONCE ? pageAt(offset + SHOWN_AT_ONCE) : null,
     entries: shown.map(({ view: one, isOwn, isShared }) => ({
@@ -145,7 +145,7 @@ async function showList(context: Context, told: Told): Promise<Reply> {
       openHref: addressOf(one.query),
     })),
   };
-  return pageReply(context, savedSearchesPage, view, { status: told.status });
+  return pageReply(context, savedSearchesPage, view, { status: outcome.status });
 }
 
 interface Place {
