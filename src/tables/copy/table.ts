@@ -130,6 +130,12 @@ export class Table {
     return this.#reader;
   }
 
+  /** Limits, in KiB, the memory for reads in this process; a lower limit frees memory at once. */
+  limitPages(kibibytes: number): void {
+    if (this.#isClosed) return;
+    this.#reader.run(`PRAGMA cache_size = -${kibibytes}; PRAGMA shrink_memory;`);
+  }
+
   /** Version tag after `changes` more changes, whatever the file is now. */
   version(changes = 0): string {
     if (changes === 0 && this.#present?.state === this.#state) return this.#present.version;

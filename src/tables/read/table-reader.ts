@@ -5,6 +5,7 @@
  * Keeps what makes the next read cheaper: counts per version, and indexes on columns in use.
  */
 import { askedBy } from '../../base/work/asker.ts';
+import { Lru } from '../../base/lru.ts';
 import type { Log } from '../../base/log.ts';
 import { isStopping } from '../../processes/child-supply.ts';
 import type { Soon } from '../../base/work/soon.ts';
@@ -49,8 +50,16 @@ const SUMMARY_BUDGET_MS = 2_500;
 /** Answers of more rows get a worker of their own, so that a slow reader blocks nobody. */
 const LONG_STREAM_ROWS = 50_000;
 
+/** The tables read last keep their pages in memory, because a page by an index reads all over its copy. */
+const MAX_HOT_TABLES = 8;
+const HOT_KIBIBYTES = 8 * 1024;
+/** SQLite's own default. */
+const COLD_KIBIBYTES = 2_000;
+
 export class TableReader {
   readonly #options: TableReaderOptions;
+  /** At most 64 MiB together. */
+  readonly #hot = new Lru<Table, true>(MAX_HOT_TABLES, (table) => table.limitPages(COLD_KIBIBYTES));
   readonly #rows = new RowJsonCaches();
 
   constructor(options: TableReaderOptions) {
@@ -115,6 +124,7 @@ export class TableReader {
   #readHere(table: Table, prepared: PreparedRead, known: number | undefined): RowsPage {
     const kept = table.cache.pages.get(prepared);
     if (kept !== undefined) return kept;
+    this.#warm(table);
     const { plan, format } = prepared;
     const texts = this.#rows.textsFor(table, prepared);
     const read =
@@ -148,6 +158,12 @@ export class TableReader {
     } finally {
       page.close();
     }
+  }
+
+  #warm(table: Table): void {
+    if (this.#hot.get(table) !== undefined) return;
+    this.#hot.set(table, true);
+    table.limitPages(HOT_KIBIBYTES);
   }
 
   async #readElsewhere(
