@@ -58,12 +58,12 @@ export const rex = defineCommand<Args>({
       const found: string[][] = groups.map(() => []);
       let matches = 0;
       for (const match of find(text)) {
-        if (maxMatches !== 0 && matches === maxMatches) break;
-        matches++;
         groups.forEach(([, number], index) => {
           const value = match(number);
           if (value !== null) found[index]!.push(value);
         });
+        // Before another match is looked for; 0 is for all.
+        if (++matches === maxMatches) break;
       }
       if (matches === 0) return row;
       return set(
