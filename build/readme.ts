@@ -6,8 +6,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCatalogue } from '../src/base/errors.ts';
-import { flagOf, settingAt, settingKeys, variableOf } from '../src/config/schema.ts';
-import type { SettingKey } from '../src/config/schema.ts';
+import { flagOf, settingAt, settingKeys, variableOf } from '../src/config/settings.ts';
+import type { SettingKey } from '../src/config/settings.ts';
 import { formatBytes } from '../src/config/setting.ts';
 import type { Setting } from '../src/config/setting.ts';
 import { MAX_PASSWORD_LENGTH } from '../src/accounts/identity/passwords.ts';

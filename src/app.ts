@@ -19,7 +19,7 @@ import type { Log } from './base/log.ts';
 import { ChildPool, type ChildPoolOptions } from './processes/child-pool.ts';
 import { workerCommand } from './processes/own-command.ts';
 import { SpoolRoom } from './processes/spool.ts';
-import type { Config } from './config/schema.ts';
+import type { Config } from './config/settings.ts';
 import { type Lists, runList } from './tables/read/list-run.ts';
 import { TableReader } from './tables/read/table-reader.ts';
 import { clearLocks } from './docroot/locks.ts';

@@ -3,7 +3,7 @@
  * as a source of queries.
  */
 import { extractPairs } from './events/intake/extract/pairs.ts';
-import { KeptReader } from './events/store/kept-reader.ts';
+import { KeptReader } from './events/store/cached-reader.ts';
 import { type MakeEventFilter, QueryProblem } from './events/read/query-filter.ts';
 import { createEventFilter } from './language/plan/event-filter.ts';
 import { Problem } from './language/syntax/problem.ts';

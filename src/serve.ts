@@ -10,7 +10,7 @@ import { pruneAudit } from './accounts/audit/audit.ts';
 import type { Log } from './base/log.ts';
 import { isLoopback } from './base/loopback.ts';
 import { version } from './base/version.ts';
-import type { Config } from './config/schema.ts';
+import type { Config } from './config/settings.ts';
 import { factsOf, listReadable } from './operations/resources.ts';
 import { FirstRun } from './operations/setup.ts';
 import { LOOK_MS, readCertificate, ServedCertificate } from './http/certificate.ts';

@@ -11,7 +11,7 @@ import { queryJobs } from './tables/read/query-jobs.ts';
 import { summaryJobs } from './tables/read/summary-jobs.ts';
 import { fileJobs } from './docroot/parsing/file-jobs.ts';
 import { loadJobs } from './docroot/parsing/load-table.ts';
-import { soundJobs } from './docroot/parsing/sound-tables.ts';
+import { soundJobs } from './docroot/parsing/readable-tables.ts';
 import { makeEventFilter, searchParts } from './event-queries.ts';
 import { eventIndexJobs } from './events/read/index-jobs.ts';
 import { eventReadJobs } from './events/read/read-jobs.ts';

@@ -13,7 +13,7 @@ import {
 import { root } from '../build/step.ts';
 import { errorCatalogue } from '../src/base/errors.ts';
 import { parseConfig } from '../src/config/config-file.ts';
-import { settingAt, settingKeys } from '../src/config/schema.ts';
+import { settingAt, settingKeys } from '../src/config/settings.ts';
 
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');
 

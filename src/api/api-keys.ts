@@ -2,13 +2,13 @@ import { Elysia } from 'elysia';
 import { createApiKey, listApiKeys, revokeApiKey } from '../operations/api-keys.ts';
 import { apiKeysModel, newApiKeyModel, newApiKeyRequestModel } from './account-models.ts';
 import { emptyReply, jsonReply } from '../http/reply/reply.ts';
-import { door } from '../http/door.ts';
+import { lifecycle } from '../http/lifecycle.ts';
 import type { RouteRules } from '../http/route.ts';
 
 const checks = { access: 'user', refusesScopedKeys: true } as const satisfies RouteRules;
 
 export const apiKeyRoutes = new Elysia({ name: 'api-keys', prefix: '/api/apikeys' })
-  .use(door)
+  .use(lifecycle)
   .get('', async ({ ask: { services, user } }) => jsonReply(await listApiKeys(services, user)), {
     checks,
     describes: {

@@ -10,8 +10,8 @@ import { oidcSignOutAddress } from '../operations/oidc-sign-in.ts';
 import { callerModel, messageModel, passwordChangeModel, sessionsModel } from './account-models.ts';
 import { emptyReply, jsonReply, redirectReply } from '../http/reply/reply.ts';
 import type { Viewer, RouteRules } from '../http/route.ts';
-import { door } from '../http/door.ts';
-import { endSession } from '../http/hooks/sign-in.ts';
+import { lifecycle } from '../http/lifecycle.ts';
+import { endSession } from '../http/hooks/session.ts';
 
 const checks = {
   access: 'user',
@@ -20,7 +20,7 @@ const checks = {
 } as const satisfies RouteRules;
 
 export const authRoutes = new Elysia({ name: 'auth', prefix: '/auth' })
-  .use(door)
+  .use(lifecycle)
   .post(
     '/logout',
     async ({ ask }) => {

@@ -10,7 +10,7 @@ import type { Context } from '../http/context.ts';
 import { jsonError } from '../http/reply/errors.ts';
 import { type Reply, jsonReply } from '../http/reply/reply.ts';
 import { AppError } from '../base/errors.ts';
-import { door } from '../http/door.ts';
+import { lifecycle } from '../http/lifecycle.ts';
 import type { ServerServices } from '../http/dependencies.ts';
 
 /** Version of the API, not of the program. */
@@ -27,7 +27,7 @@ const healthModel = Type.Object(
   { $id: 'Health' },
 );
 
-export const healthRoute = new Elysia({ name: 'health' }).use(door).get(
+export const healthRoute = new Elysia({ name: 'health' }).use(lifecycle).get(
   '/health',
   ({ ask }) => {
     const isSound = isStateSound(ask.services);

@@ -4,10 +4,10 @@ import { Elysia } from 'elysia';
 import { AppError } from '../base/errors.ts';
 import { bodyReply } from '../http/reply/reply.ts';
 import type { Viewer } from '../http/route.ts';
-import { door } from '../http/door.ts';
+import { lifecycle } from '../http/lifecycle.ts';
 import type { Metrics } from '../http/metrics.ts';
 
-export const metricsRoute = new Elysia({ name: 'metrics' }).use(door).get(
+export const metricsRoute = new Elysia({ name: 'metrics' }).use(lifecycle).get(
   '/metrics',
   ({ ask: { user, services } }) => {
     if (!user.isSuperuser && user.apiKeyId === null) {

@@ -2,9 +2,9 @@ import { Elysia } from 'elysia';
 import { PRIVATE } from '../http/reply/headers.ts';
 import { bodyReply } from '../http/reply/reply.ts';
 import { describeApi } from './openapi/api-description.ts';
-import { door } from '../http/door.ts';
+import { lifecycle } from '../http/lifecycle.ts';
 
-export const openApiRoute = new Elysia({ name: 'openapi' }).use(door).get(
+export const openApiRoute = new Elysia({ name: 'openapi' }).use(lifecycle).get(
   '/openapi.json',
   async ({ ask: { services, caller } }) => {
     const { pieces, etag } = await describeApi(services, caller);

@@ -21,7 +21,7 @@ import { eventJsonBody } from './events/body.ts';
 import { eventFailureBodies } from './events/models.ts';
 import { nextLink } from '../http/link-query.ts';
 import { type Reply, bodyReply, emptyReply, jsonReply } from '../http/reply/reply.ts';
-import { door } from '../http/door.ts';
+import { lifecycle } from '../http/lifecycle.ts';
 import type { RouteRules } from '../http/route.ts';
 import { requireChangeable, requireFormat } from './events/events.ts';
 import { createHash } from 'node:crypto';
@@ -109,7 +109,7 @@ export const savedSearchRoutes = new Elysia({
   name: 'saved-searches',
   prefix: '/api/savedsearches',
 })
-  .use(door)
+  .use(lifecycle)
   .get('', ({ ask }) => list(ask), {
     checks,
     describes: {

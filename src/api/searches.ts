@@ -11,7 +11,7 @@ import { eventBody, joined, MAX_SMALL_BODY_BYTES } from './events/body.ts';
 import { preferredType } from '../http/reply/negotiate.ts';
 import type { FailureBodies } from '../http/route.ts';
 import { jsonReply, type Reply } from '../http/reply/reply.ts';
-import { door } from '../http/door.ts';
+import { lifecycle } from '../http/lifecycle.ts';
 import { searchReply } from './search-reply.ts';
 import { EVENT_ROUTE, requireAccepted, requireFormat } from './events/events.ts';
 
@@ -101,7 +101,7 @@ const validation = Type.Object(
 );
 
 export const searchLanguageRoutes = new Elysia({ name: 'searches', prefix: '/search2/api' })
-  .use(door)
+  .use(lifecycle)
   .post(
     '/run',
     ({ ask }) =>

@@ -8,7 +8,7 @@ import { eventErrorReply } from '../http/reply/errors.ts';
 import { eventJsonBody } from './events/body.ts';
 import { eventFailureBodies } from './events/models.ts';
 import { emptyReply, jsonReply } from '../http/reply/reply.ts';
-import { door } from '../http/door.ts';
+import { lifecycle } from '../http/lifecycle.ts';
 import type { RouteRules } from '../http/route.ts';
 import { describeChange, describeList } from './admin/descriptions.ts';
 import { adminDoor, answersDone, answersList } from './admin/handlers.ts';
@@ -35,7 +35,7 @@ const checks = {
 } as const satisfies RouteRules;
 
 export const tokenRoutes = new Elysia({ name: 'tokens' })
-  .use(door)
+  .use(lifecycle)
   .post(
     '/api-token-auth',
     async ({ ask }) => {

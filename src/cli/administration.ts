@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type AccountsApp, openAccounts } from '../app.ts';
 import { AppError } from '../base/errors.ts';
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/settings.ts';
 import { type Administrator, OPERATOR } from '../operations/administration.ts';
 import type { Invocation, Work } from './command.ts';
 import { commandLog, loadInvocation } from './configuration.ts';

@@ -2,11 +2,11 @@
 import { openApp } from '../app.ts';
 import { findTampering } from '../accounts/audit/audit-chain.ts';
 import type { Log } from '../base/log.ts';
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/settings.ts';
 import type { CheckProgress } from '../docroot/parsing/file-check.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import { RESERVED_PATTERNS, shadowedNames } from '../docroot/registry/shadowed-names.ts';
-import type { ExplanationServices } from '../operations/explanations.ts';
+import type { ExplanationServices } from '../operations/access-explanations.ts';
 import { routes } from '../routes.ts';
 
 export interface Catalogue {

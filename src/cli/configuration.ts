@@ -6,8 +6,8 @@ import type { Command as Parser } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import { createLog } from '../base/log.ts';
 import type { Log } from '../base/log.ts';
-import { flagOf, settingAt, settingKeys } from '../config/schema.ts';
-import type { Config, SettingKey } from '../config/schema.ts';
+import { flagOf, settingAt, settingKeys } from '../config/settings.ts';
+import type { Config, SettingKey } from '../config/settings.ts';
 import type { Invocation, Outside } from './command.ts';
 
 type Audience = 'common' | 'serve';

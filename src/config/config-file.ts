@@ -8,8 +8,8 @@ import type { Document, Node, Pair, YAMLMap } from 'yaml';
 import { errnoOf } from '../base/errors.ts';
 import { suggestion } from './nearest-name.ts';
 import { objectionsTo } from './setting.ts';
-import { settingAt, settingKeys } from './schema.ts';
-import type { SettingKey } from './schema.ts';
+import { settingAt, settingKeys } from './settings.ts';
+import type { SettingKey } from './settings.ts';
 import type { RawValue } from './setting.ts';
 
 /** A thousand times a file with every setting. */

@@ -7,8 +7,8 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { AppError, errnoOf } from '../base/errors.ts';
 import { parseConfig, readConfigFile } from './config-file.ts';
 import { suggestion } from './nearest-name.ts';
-import { configFrom, flagOf, settingAt, settingKeys, variableOf } from './schema.ts';
-import type { Config, SettingKey } from './schema.ts';
+import { configFrom, flagOf, settingAt, settingKeys, variableOf } from './settings.ts';
+import type { Config, SettingKey } from './settings.ts';
 import { objectionsTo } from './setting.ts';
 
 const SYSTEM_FILE = '/etc/svc/config.yaml';

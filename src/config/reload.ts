@@ -2,8 +2,8 @@
  * Settings marked `live` apply at once, the others keep their running value, so the result is always a configuration
  * the server could have started with.
  */
-import { configFrom, settingAt, settingKeys, valueAt } from './schema.ts';
-import type { Config, SettingKey } from './schema.ts';
+import { configFrom, settingAt, settingKeys, valueAt } from './settings.ts';
+import type { Config, SettingKey } from './settings.ts';
 
 interface Reload {
   readonly config: Config;

@@ -5,7 +5,7 @@
 import { stemOf } from '../base/paths.ts';
 import type { Table } from '../tables/copy/table.ts';
 import type { DocumentEntry } from './index-writer.ts';
-import type { PublishedResource } from './published.ts';
+import type { PublishedResource } from './publisher.ts';
 
 const MAX_DESCRIPTION_CHARACTERS = 20_000;
 

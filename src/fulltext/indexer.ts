@@ -18,7 +18,7 @@ import { areTitlesWritten, heldResources } from './held-resources.ts';
 import type { IndexClient } from './index-client.ts';
 import { DAMAGED, isDamageNoted } from './index-file.ts';
 import type { IndexedResource } from './index-writer.ts';
-import { type Contents, keyOf, type Published, type PublishedResource } from './published.ts';
+import { type Contents, keyOf, type Published, type PublishedResource } from './publisher.ts';
 
 /** Raised when documents or rows give other words: everything is then read again. */
 const CONTENT_FORMAT = 1;

@@ -7,7 +7,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { AppError, errnoOf } from '../base/errors.ts';
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/settings.ts';
 import type { TlsPair } from './server.ts';
 
 /** Where the pair stands; both or none. */

@@ -4,7 +4,7 @@
  * When a handler runs, the caller is known and allowed to use the route, CSRF is checked, the body is unread. A handler
  * reads its input, calls an operation, and answers a `Reply`; what it throws becomes an error answer:
  *
- *     new Elysia({ name: 'rows', prefix: '/api/rows' }).use(door).put('/:row_id', async ({ ask }) => {
+ *     new Elysia({ name: 'rows', prefix: '/api/rows' }).use(lifecycle).put('/:row_id', async ({ ask }) => {
  *       const id = ask.intParameter('row_id');
  *       const body = await ask.json();                           // 413, 422 by itself
  *       const row = await renameRow(ask.services, ask.user, ask.origin, id, body);

@@ -32,7 +32,7 @@ export interface BodyLimits {
 
 /** What is checked before a route, and how its answers and failures look. Those of the first method hold for the path. */
 export interface RouteRules {
-  /** Who gets past the door: everybody, signed-in users, superusers. Finer rights are the operation's business. */
+  /** Who is let in: everybody, signed-in users, superusers. Finer rights are the operation's business. */
   readonly access: 'public' | 'user' | 'superuser';
   readonly body?: BodyLimits;
   /** Parameters are digits only; a path with another text is looked up among the files. */
@@ -69,7 +69,7 @@ export interface RouteRules {
   readonly neverRedirects?: boolean;
   /** Errors are JSON for everybody, also outside of `/api`, `/schema`, `/admin` and `/mcp`. */
   readonly hasJsonErrors?: boolean;
-  /** Told of every request the door refuses, before the refusal goes out. */
+  /** Called with every request that is refused before the handler, before the refusal goes out. */
   readonly onRefused?: (context: Context, reason: AppError) => Promise<void>;
   /** Failures in the words of another contract; redirects of HTML clients come first. */
   readonly answersFailure?: (failure: AppError, context: Context) => Reply;
@@ -97,7 +97,7 @@ export interface Route {
   readonly describes: Readonly<Partial<Record<RouteMethod, OperationDescription>>>;
 }
 
-/** Where a route keeps in its `detail` what the macros of door.ts were given. */
+/** Where a route keeps in its `detail` what the macros of lifecycle.ts were given. */
 interface RouteDetail {
   readonly 'x-rules'?: RouteRules;
   readonly 'x-operation'?: OperationDescription;

@@ -2,13 +2,13 @@ import { Elysia } from 'elysia';
 import { notAuthenticated } from '../accounts/identity/refusal.ts';
 import type { Context } from '../http/context.ts';
 import type { ServerServices } from '../http/dependencies.ts';
-import { door } from '../http/door.ts';
+import { lifecycle } from '../http/lifecycle.ts';
 
 /** Bytes; `limits.max_body_bytes` applies too. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 /** Not in the OpenAPI document, so nothing is described. */
-export const mcpRoute = new Elysia({ name: 'mcp' }).use(door).post(
+export const mcpRoute = new Elysia({ name: 'mcp' }).use(lifecycle).post(
   '/mcp',
   async ({ ask }) => {
     if (ask.caller === null && ask.services.oidc !== null) throw challenge(ask);

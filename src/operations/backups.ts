@@ -9,7 +9,7 @@ import type { Backup } from '../backup/archive-contents.ts';
 import { makeBackup } from '../backup/make-backup.ts';
 import { type Restored, restoreBackup } from '../backup/restore-backup.ts';
 import type { Log } from '../base/log.ts';
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/settings.ts';
 import { DocumentRoot } from '../docroot/document-root.ts';
 import { newestVersion } from '../store/migrate.ts';
 import { migrations } from '../store/migrations/index.ts';

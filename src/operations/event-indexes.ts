@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/settings.ts';
 import { timeText } from '../events/event-time.ts';
 import type { Events } from '../events/events.ts';
 import type { IndexTotals } from '../events/read/index-totals.ts';

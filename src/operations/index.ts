@@ -16,7 +16,7 @@ import * as eventAccess from './event-access.ts';
 import * as eventIndexes from './event-indexes.ts';
 import * as eventTails from './event-tails.ts';
 import * as events from './events.ts';
-import * as explanations from './explanations.ts';
+import * as explanations from './access-explanations.ts';
 import * as groups from './groups.ts';
 import * as handlers from './handlers.ts';
 import * as ingestSettings from './ingest-settings.ts';

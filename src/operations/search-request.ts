@@ -1,6 +1,6 @@
 import { JsonNumber } from '../base/json/json.ts';
 import { TimeZone } from '../base/time-zone.ts';
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/settings.ts';
 import { type Format, FORMATS } from '../tables/read/format.ts';
 import type { Value } from '../language/expressions/value.ts';
 

@@ -4,7 +4,7 @@ import type { Principal } from '../accounts/rights/principal.ts';
 import { findUser } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
 import type { SyslogListenerSetting } from '../config/syslog-listener.ts';
-import { syslogBody } from '../events/intake/dialects/syslog.ts';
+import { syslogBody } from '../events/intake/dialects/syslog-frames.ts';
 import { ingestEvents } from './events.ts';
 
 /**

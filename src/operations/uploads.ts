@@ -13,7 +13,7 @@ import {
   withdrawPromise,
 } from '../accounts/rights/upload-groups.ts';
 import { AppError } from '../base/errors.ts';
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/settings.ts';
 import type { UploadField, UploadRules } from '../docroot/uploads/uploads.ts';
 import { uploadTooLarge } from '../docroot/uploads/upload-content.ts';
 import { type Origin, record } from './access.ts';

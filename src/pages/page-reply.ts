@@ -1,9 +1,9 @@
 /**
  * A page as an answer: the page's content in the shared frame, for this caller.
  */
-import { csrfToken } from '../accounts/identity/csrf.ts';
+import { csrfToken } from '../accounts/identity/csrf-check.ts';
 import { AppError } from '../base/errors.ts';
-import { countGarbage } from '../base/work/garbage.ts';
+import { countGarbage } from '../base/work/garbage-collection.ts';
 import { randomToken } from '../base/ids.ts';
 import type { Context } from '../http/context.ts';
 import { ADMINISTRATION, NAVIGATION, type Page, renderPage } from './views/frame.tsx';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import type { SessionRequest } from '../../src/accounts/identity/csrf.ts';
-import { checkCsrf, checkOrigin, csrfToken } from '../../src/accounts/identity/csrf.ts';
+import type { SessionRequest } from '../../src/accounts/identity/csrf-check.ts';
+import { checkCsrf, checkOrigin, csrfToken } from '../../src/accounts/identity/csrf-check.ts';
 import { secretsEqual } from '../../src/accounts/identity/secret-compare.ts';
 
 const secret = new Uint8Array(32).fill(7);

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import { isPrivate } from '../../src/accounts/oidc/outgoing.ts';
 import { Provider } from '../../src/accounts/oidc/provider.ts';
-import { defaultConfig } from '../../src/config/schema.ts';
+import { defaultConfig } from '../../src/config/settings.ts';
 import { StandInProvider } from '../support/stand-in-provider.ts';
 import { testClock, testLog } from '../support/database.ts';
 

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, setSystemTime, test } from 'bun:test';
 import { Provider } from '../../src/accounts/oidc/provider.ts';
 import { TokenVerifier } from '../../src/accounts/oidc/tokens.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { defaultConfig } from '../../src/config/schema.ts';
+import { defaultConfig } from '../../src/config/settings.ts';
 import { testLog } from '../support/database.ts';
 import { FIRST_KEY, StandInProvider } from '../support/stand-in-provider.ts';
 

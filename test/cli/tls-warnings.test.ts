@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tlsWarnings } from '../../src/cli/tls-warnings.ts';
-import { configFrom, defaultConfig, valueAt } from '../../src/config/schema.ts';
-import type { Config, SettingKey } from '../../src/config/schema.ts';
+import { configFrom, defaultConfig, valueAt } from '../../src/config/settings.ts';
+import type { Config, SettingKey } from '../../src/config/settings.ts';
 
 // A self-signed certificate for test.example, its key, and a key of nothing.
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----

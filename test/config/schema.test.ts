@@ -5,8 +5,8 @@ import {
   settingKeys,
   valueAt,
   variableOf,
-} from '../../src/config/schema.ts';
-import type { Config } from '../../src/config/schema.ts';
+} from '../../src/config/settings.ts';
+import type { Config } from '../../src/config/settings.ts';
 import { formatBytes } from '../../src/config/setting.ts';
 
 test('every default is a value its own setting accepts', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createLog } from '../../src/base/log.ts';
-import { AwayMounts } from '../../src/docroot/registry/away-mounts.ts';
+import { AwayMounts } from '../../src/docroot/registry/unmounted.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
 
 const DAY_MS = 24 * 3_600_000;

@@ -5,7 +5,7 @@
 import { expect, test } from 'bun:test';
 import { extractAccessLog } from '../../src/events/intake/extract/access-log.ts';
 import { extractPairs } from '../../src/events/intake/extract/pairs.ts';
-import { extractSyslog } from '../../src/events/intake/extract/syslog.ts';
+import { extractSyslog } from '../../src/events/intake/extract/syslog-fields.ts';
 import {
   hasAwkwardNumbers,
   JsonParseError,

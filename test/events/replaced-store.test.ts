@@ -6,7 +6,7 @@ import { renameSync } from 'node:fs';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
 import type { ChildPool } from '../../src/processes/child-pool.ts';
-import type { Config } from '../../src/config/schema.ts';
+import type { Config } from '../../src/config/settings.ts';
 import { Events } from '../../src/events/events.ts';
 import { EVENTS_FILE } from '../../src/events/store/schema.ts';
 import { EventStore } from '../../src/events/store/store.ts';

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'bun:test';
 import type { Audit, AuditNote } from '../../src/accounts/audit/audit.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
-import type { Config } from '../../src/config/schema.ts';
+import type { Config } from '../../src/config/settings.ts';
 import { DirectStore } from '../../src/events/store/direct-store.ts';
 import { previewRetention } from '../../src/events/retention/prune-preview.ts';
 import { type PrunedStore, Retention } from '../../src/events/retention/retention.ts';

@@ -4,7 +4,7 @@ import { createLog } from '../../src/base/log.ts';
 import type { Table } from '../../src/tables/copy/table.ts';
 import type { IndexClient } from '../../src/fulltext/index-client.ts';
 import { Indexer } from '../../src/fulltext/indexer.ts';
-import type { Published, PublishedResource } from '../../src/fulltext/published.ts';
+import type { Published, PublishedResource } from '../../src/fulltext/publisher.ts';
 
 const RESOURCE: PublishedResource = {
   ...{ type: 'csv', rel: 'a.csv', sheet: null, canonical: 'a', extensionForm: 'a.csv' },

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { createLog } from '../../src/base/log.ts';
 import type { IndexClient } from '../../src/fulltext/index-client.ts';
 import { Indexer } from '../../src/fulltext/indexer.ts';
-import type { Published, PublishedResource } from '../../src/fulltext/published.ts';
+import type { Published, PublishedResource } from '../../src/fulltext/publisher.ts';
 
 const PAGE: PublishedResource = {
   ...{ type: 'markdown', rel: 'a.md', sheet: null, canonical: 'a', extensionForm: 'a.md' },

@@ -17,7 +17,7 @@ import { loginPage } from '../../src/pages/views/login.tsx';
 import { eventsPage } from '../../src/pages/views/events.tsx';
 import { savedSearchesPage } from '../../src/pages/views/saved-searches.tsx';
 import { profilePage } from '../../src/pages/views/profile.tsx';
-import { readingPage } from '../../src/pages/views/reading.tsx';
+import { readingPage } from '../../src/pages/views/file-being-read.tsx';
 import { rowPage, type RowView } from '../../src/pages/views/row.tsx';
 import { searchPage } from '../../src/pages/views/search.tsx';
 import { setupPage } from '../../src/pages/views/setup.tsx';

@@ -1,7 +1,7 @@
 /** Where a sign-in may lead (DS-100). */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { safeNext } from '../../src/http/hooks/sign-in.ts';
+import { safeNext } from '../../src/http/hooks/session.ts';
 
 test.each([
   '/',

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { type AnyElysia, Elysia } from 'elysia';
 import { Audit } from '../../src/accounts/audit/audit.ts';
 import { createApiKey } from '../../src/accounts/identity/api-keys.ts';
-import { csrfToken } from '../../src/accounts/identity/csrf.ts';
+import { csrfToken } from '../../src/accounts/identity/csrf-check.ts';
 import { judgePassword } from '../../src/accounts/identity/password-strength.ts';
 import { LocalLogin } from '../../src/accounts/identity/local-login.ts';
 import { hashPassword } from '../../src/accounts/identity/passwords.ts';
@@ -17,9 +17,9 @@ import type { User } from '../../src/accounts/identity/users.ts';
 import { isLoopback } from '../../src/base/loopback.ts';
 import { ReplacedFiles } from '../../src/base/files/replaced-files.ts';
 import { ChildPool } from '../../src/processes/child-pool.ts';
-import type { Config } from '../../src/config/schema.ts';
-import { configFrom, settings } from '../../src/config/schema.ts';
-import type { SettingKey } from '../../src/config/schema.ts';
+import type { Config } from '../../src/config/settings.ts';
+import { configFrom, settings } from '../../src/config/settings.ts';
+import type { SettingKey } from '../../src/config/settings.ts';
 import { DocumentRoot } from '../../src/docroot/document-root.ts';
 import { Documents } from '../../src/docroot/documents.ts';
 import { FileLocks } from '../../src/docroot/locks.ts';
@@ -31,7 +31,7 @@ import { openEvents } from '../../src/events/open-events.ts';
 import { FirstRun } from '../../src/operations/setup.ts';
 import { Rebuilds } from '../../src/fulltext/rebuilds.ts';
 import type { ReadableResources, ServerServices } from '../../src/http/dependencies.ts';
-import { door } from '../../src/http/door.ts';
+import { lifecycle } from '../../src/http/lifecycle.ts';
 import { IDLE_SECONDS } from '../../src/http/reply/idle-limit.ts';
 import type { IdleSeconds } from '../../src/http/reply/idle-limit.ts';
 import { Metrics } from '../../src/http/metrics.ts';
@@ -206,7 +206,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
 }
 
 function pluginOf(routes: readonly TestRoute[]): AnyElysia {
-  const plugin = new Elysia({ name: 'test' }).use(door);
+  const plugin = new Elysia({ name: 'test' }).use(lifecycle);
   for (const { pattern, methods, ...checks } of routes) {
     for (const [method, handler] of Object.entries(methods)) {
       plugin.route(method, pattern, ({ ask }) => handler(ask), { checks });

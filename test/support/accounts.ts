@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApiKey } from '../../src/accounts/identity/api-keys.ts';
-import { csrfToken } from '../../src/accounts/identity/csrf.ts';
+import { csrfToken } from '../../src/accounts/identity/csrf-check.ts';
 import { addMember, createGroup, findGroup } from '../../src/accounts/rights/groups.ts';
 import { hashPassword } from '../../src/accounts/identity/passwords.ts';
 import {

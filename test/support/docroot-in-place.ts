@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { kinds } from '../../plugins/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { ChildPool } from '../../src/processes/child-pool.ts';
-import { defaultConfig } from '../../src/config/schema.ts';
+import { defaultConfig } from '../../src/config/settings.ts';
 import { parseMutation } from '../../src/tables/edit/mutation.ts';
 import type { Table } from '../../src/tables/copy/table.ts';
 import type { TableTarget } from '../../src/tables/copy/table-target.ts';

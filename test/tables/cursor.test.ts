@@ -5,7 +5,7 @@ import {
   cursorDigest,
   cursorOf,
   encodeCursor,
-} from '../../src/tables/read/cursor.ts';
+} from '../../src/tables/read/cursor-token.ts';
 import { indexName } from '../../src/tables/copy/table-index.ts';
 import { read, typedCopy } from './typed-copy.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import type { ChildPool } from '../../processes/child-pool.ts';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../config/settings.ts';
 
 const LEAST_CHARACTERS = 10;
 /** 10^10: hours for an attacker with the hash on a fast machine, never over the network. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { Lru } from '../../base/lru.ts';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../store/database.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { RefusalReason } from '../identity/refusal.ts';

@@ -9,7 +9,7 @@ import type { ClientAuth, Configuration, ServerMetadata } from 'openid-client';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../config/settings.ts';
 import { checkedAddress, createFetch, RefusedAddress } from './outgoing.ts';
 
 const REQUEST_TIMEOUT_MS = 10_000;

@@ -8,7 +8,7 @@ import type { Log } from '../../base/log.ts';
 import { Lru } from '../../base/lru.ts';
 import { Lane } from '../../processes/lane.ts';
 import { sha256Hex } from '../../base/ids.ts';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../config/settings.ts';
 import { ANY_CHALLENGE } from '../identity/refusal.ts';
 import { secretsEqual } from '../identity/secret-compare.ts';
 import type { Provider } from './provider.ts';

@@ -4,7 +4,7 @@ import { apiKeyList } from '../../accounts/identity/api-keys.ts';
 import { sessionList } from '../../accounts/identity/sessions.ts';
 import { createApiKeyFor, listAllApiKeys, revokeAnyApiKey } from '../../operations/api-keys.ts';
 import { endSession, listAllSessions } from '../../operations/sessions.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import {
   apiKeyModel,
   apiKeyCreateModel,
@@ -23,7 +23,7 @@ import { adminDoor, answersList, answersNew, answersDone } from './handlers.ts';
 const byUser = queryParameter('user_id', 'Only those of this user', Type.Integer({ minimum: 1 }));
 
 export const credentialRoutes = new Elysia({ name: 'credentials', prefix: '/admin' })
-  .use(door)
+  .use(lifecycle)
   .get(
     '/api-keys',
     answersList(listAllApiKeys, (context) => ({

@@ -12,7 +12,7 @@ import {
   removeMember,
   revokeFromGroup,
 } from '../../operations/groups.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import {
   groupModel,
   groupCreateModel,
@@ -23,7 +23,7 @@ import { describeList, describeChange } from './descriptions.ts';
 import { adminDoor, answersList, answersNew, answersOne, answersDone } from './handlers.ts';
 
 export const groupRoutes = new Elysia({ name: 'groups', prefix: '/admin/groups' })
-  .use(door)
+  .use(lifecycle)
   .get('', answersList(listGroups), {
     checks: adminDoor,
     describes: describeList('List the groups', groupModel, groupList),

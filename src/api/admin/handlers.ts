@@ -9,7 +9,7 @@ import type { Context } from '../../http/context.ts';
 import type { ServerServices } from '../../http/dependencies.ts';
 import { nextLink } from '../../http/link-query.ts';
 import { jsonReply, type Reply } from '../../http/reply/reply.ts';
-import type { Asked } from '../../http/door.ts';
+import type { Asked } from '../../http/lifecycle.ts';
 
 type Operation<Input extends unknown[], Output> = (
   services: ServerServices,

@@ -4,7 +4,7 @@ import { permissionList } from '../../accounts/rights/permissions.ts';
 import { VERBS } from '../../accounts/rights/principal.ts';
 import { invalidRequest, type ValidationIssue } from '../../base/errors.ts';
 import { integerParameter, wordParameter } from '../../tables/read/list-parameters.ts';
-import { type AccessQuestion, explainAccess } from '../../operations/explanations.ts';
+import { type AccessQuestion, explainAccess } from '../../operations/access-explanations.ts';
 import {
   createPermission,
   deletePermission,
@@ -12,7 +12,7 @@ import {
 } from '../../operations/permissions.ts';
 import type { Context } from '../../http/context.ts';
 import { jsonReply } from '../../http/reply/reply.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import {
   explanationModel,
   permissionModel,
@@ -22,7 +22,7 @@ import { describeList, describeChange, queryParameter } from './descriptions.ts'
 import { adminDoor, adminOf, answersList, answersNew, answersDone } from './handlers.ts';
 
 export const permissionRoutes = new Elysia({ name: 'permissions', prefix: '/admin' })
-  .use(door)
+  .use(lifecycle)
   .get('/permissions', answersList(listPermissions), {
     checks: adminDoor,
     describes: describeList('List the permissions', permissionModel, permissionList),

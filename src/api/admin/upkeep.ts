@@ -11,7 +11,7 @@ import { cleanLocks, listLocks, releaseLock } from '../../operations/locks.ts';
 import { isStillAdmitted } from '../../http/hooks/admission.ts';
 import type { Context } from '../../http/context.ts';
 import { bodyReply, jsonReply } from '../../http/reply/reply.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import { whileAllowed } from '../../http/reply/outgoing-stream.ts';
 import { auditEntryModel, cacheEntryModel, lockModel } from '../administration-models.ts';
 import {
@@ -34,7 +34,7 @@ import {
 const byResource = queryParameter('resource', 'Only this file (its path)');
 
 export const upkeepRoutes = new Elysia({ name: 'upkeep', prefix: '/admin' })
-  .use(door)
+  .use(lifecycle)
   .get('/locks', answersList(listLocks), {
     checks: adminDoor,
     describes: describeList('List the locks on files', lockModel, lockList),

@@ -9,7 +9,7 @@ import {
   setUserStatus,
 } from '../../operations/users.ts';
 import { jsonReply } from '../../http/reply/reply.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import {
   passwordResetModel,
   userModel,
@@ -20,7 +20,7 @@ import { describeList, describeChange } from './descriptions.ts';
 import { adminDoor, adminOf, answersList, answersNew, answersDone } from './handlers.ts';
 
 export const userRoutes = new Elysia({ name: 'users', prefix: '/admin/users' })
-  .use(door)
+  .use(lifecycle)
   .get('', answersList(listUsers), {
     checks: adminDoor,
     describes: describeList('List the users', userModel, userList),

@@ -13,7 +13,7 @@ import { eventJsonBody } from './body.ts';
 import { ingestSettingsModel } from './models.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { jsonReply } from '../../http/reply/reply.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import type { RouteRules } from '../../http/route.ts';
 import { requireFormat } from './events.ts';
 
@@ -22,7 +22,7 @@ const settings = { description: 'The settings', schema: ingestSettingsModel };
 const checks = { access: 'superuser', refusesScopedKeys: true } as const satisfies RouteRules;
 
 export const eventAdministrationRoutes = new Elysia({ name: 'event-administration' })
-  .use(door)
+  .use(lifecycle)
   .use(settingsRoutes('/api/apikeys/:key_id/ingest', false))
   .use(settingsRoutes('/admin/api-keys/:key_id/ingest', true))
   .get(
@@ -90,7 +90,7 @@ function settingsRoutes(path: string, anyOwner: boolean): AnyElysia {
   const checks = { access: anyOwner ? 'superuser' : 'user', refusesScopedKeys: true } as const;
   const tag = anyOwner ? 'admin' : 'auth';
   return new Elysia({ name: `ingest-settings-${tag}` })
-    .use(door)
+    .use(lifecycle)
     .get(
       path,
       async ({ ask }) => {

@@ -21,12 +21,12 @@ import {
   type RouteRules,
 } from '../../http/route.ts';
 import { type Reply, emptyReply } from '../../http/reply/reply.ts';
-import type { Asked } from '../../http/door.ts';
+import type { Asked } from '../../http/lifecycle.ts';
 import { refusalOf } from '../../accounts/identity/refusal.ts';
 import { splitAuthorization } from '../../accounts/identity/method.ts';
 
-/** How a dialect stands on the web. */
-export interface DialectDoor {
+/** How a log protocol is spoken over HTTP. */
+export interface DialectAdapter {
   readonly dialect: string;
   /** Throws `unsupported-media-type` for a body the dialect cannot read. */
   readonly mode: (context: Context) => string;
@@ -65,13 +65,15 @@ const PARAMETERS = ['index', 'sourcetype', 'source', 'host', 'dry_run'].map(
 );
 
 /** The handler of an accepting route. */
-export function accepts(door: DialectDoor): (context: Asked & { route: string }) => Promise<Reply> {
-  return ({ ask, route }) => accept(ask, door, patternOf(route, {}));
+export function accepts(
+  adapter: DialectAdapter,
+): (context: Asked & { route: string }) => Promise<Reply> {
+  return ({ ask, route }) => accept(ask, adapter, patternOf(route, {}));
 }
 
 /** Checks and description of an accepting route. `describes` needs no parameters: all have the same. */
 export function dialectRoute(
-  { failure, failureBodies }: DialectDoor,
+  { failure, failureBodies }: DialectAdapter,
   describes: OperationDescription,
   rules: Partial<RouteRules> = {},
 ): { readonly checks: RouteRules; readonly describes: OperationDescription } {
@@ -90,24 +92,24 @@ export function dialectRoute(
   };
 }
 
-async function accept(context: Context, door: DialectDoor, route: string): Promise<Reply> {
+async function accept(context: Context, adapter: DialectAdapter, route: string): Promise<Reply> {
   const { services, user, origin, request } = context;
-  const { dialect } = door;
+  const { dialect } = adapter;
   await admitIntake(services, user, origin, dialect);
   if (services.config.readonly) throw readOnlyMode();
   const key = request.headers.get('idempotency-key');
   if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key))
     throw new AppError('bad-request', 'Invalid Idempotency-Key.');
-  using place = placeFor(context, door);
-  const { mode, body } = await bodyOf(context, door, place);
+  using place = placeFor(context, adapter);
+  const { mode, body } = await bodyOf(context, adapter, place);
   const written = await ingestEvents(services, user, origin, {
     dialect,
     mode,
     mediaType: context.body.mediaType,
     parameters: { ...Object.fromEntries(context.query), _index: context.parameters['index'] ?? '' },
-    headers: headersOf(request.headers, door.headers ?? []),
+    headers: headersOf(request.headers, adapter.headers ?? []),
     body,
-    events: countedMarks(body, door.mark, services.config.events.limits.max_events),
+    events: countedMarks(body, adapter.mark, services.config.events.limits.max_events),
     isDryRun: context.queryValue('dry_run') === '1',
     isMinimal: false,
     idempotency: key === null ? null : { route: `POST ${route}`, key },
@@ -117,7 +119,7 @@ async function accept(context: Context, door: DialectDoor, route: string): Promi
   return { status: written.status, headers: written.headers, body: written.body };
 }
 
-function placeFor(context: Context, { dialect }: DialectDoor): QueuePlace {
+function placeFor(context: Context, { dialect }: DialectAdapter): QueuePlace {
   const { services, user } = context;
   try {
     return queuePlace(services, user);
@@ -129,16 +131,16 @@ function placeFor(context: Context, { dialect }: DialectDoor): QueuePlace {
 
 async function bodyOf(
   context: Context,
-  door: DialectDoor,
+  adapter: DialectAdapter,
   place: QueuePlace,
 ): Promise<{ mode: string; body: readonly Uint8Array[] }> {
   try {
-    const { ownCoding } = door;
-    const mode = door.mode(context);
+    const { ownCoding } = adapter;
+    const mode = adapter.mode(context);
     return { mode, body: await decodedBody(context, { ownCoding, place }) };
   } catch (error) {
     if (error instanceof AppError)
-      noteRefusedIntake(context.services, context.user, door.dialect, error);
+      noteRefusedIntake(context.services, context.user, adapter.dialect, error);
     throw error;
   }
 }

@@ -3,11 +3,11 @@ import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
 import { bulkError, ELASTIC_PRODUCT } from '../../events/intake/dialects/bulk.ts';
 import type { Context } from '../../http/context.ts';
-import type { DialectDoor } from './dialect.ts';
+import type { DialectAdapter } from './dialect.ts';
 import { accepts, DIALECT_RULES, dialectRoute } from './dialect.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { bodyReply, jsonReply } from '../../http/reply/reply.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import type { OperationDescription, RouteRules } from '../../http/route.ts';
 
 const bulkModel = Type.Object(
@@ -37,7 +37,7 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   503: 'es_rejected_execution_exception',
 };
 
-const bulk: DialectDoor = {
+const bulk: DialectAdapter = {
   dialect: 'bulk',
   mode: () => '',
   mark: '\n',
@@ -90,7 +90,7 @@ function answers(body: object): () => Reply {
 }
 
 const probes = new Elysia({ name: 'elastic-probes', prefix: '/elastic' })
-  .use(door)
+  .use(lifecycle)
   .get('', answers(INFO), { ...probe, checks: { ...probe.checks, endsInSlash: true } })
   .get(
     '/_cluster/health',
@@ -146,7 +146,7 @@ function unknownPath(): never {
   throw new AppError('not-found', 'Not found.');
 }
 
-export const elasticRoutes = new Elysia({ name: 'elastic' }).use(door).use(probes);
+export const elasticRoutes = new Elysia({ name: 'elastic' }).use(lifecycle).use(probes);
 for (const path of ['/_bulk', '/:index/_bulk', '/elastic/_bulk', '/elastic/:index/_bulk']) {
   elasticRoutes
     .post(path, accepts(bulk), { ...bulkRoute })

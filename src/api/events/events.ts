@@ -34,7 +34,7 @@ import { nextLink } from '../../http/link-query.ts';
 import { readOnlyMode, type RouteRules, type Viewer } from '../../http/route.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { bodyReply, emptyReply } from '../../http/reply/reply.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import { whileAllowed } from '../../http/reply/outgoing-stream.ts';
 import { noteUnknownSender } from './dialect.ts';
 
@@ -81,7 +81,7 @@ const listChecks = {
 } as const satisfies RouteRules;
 
 export const eventRoutes = new Elysia({ name: 'events', prefix: '/api/events' })
-  .use(door)
+  .use(lifecycle)
   .get('', ({ ask }) => list(ask), {
     checks: listChecks,
     describes: {

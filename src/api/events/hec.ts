@@ -7,12 +7,12 @@ import { channelKey, HEC_TEXTS, isChannel } from '../../events/intake/dialects/h
 import { requireEventRight } from '../../operations/event-access.ts';
 import { acknowledgedOf, isAcceptingEvents } from '../../operations/events.ts';
 import type { Context } from '../../http/context.ts';
-import type { DialectDoor } from './dialect.ts';
+import type { DialectAdapter } from './dialect.ts';
 import { accepts, DIALECT_RULES, dialectRoute } from './dialect.ts';
 import { eventJsonBody } from './body.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { jsonReply } from '../../http/reply/reply.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 
 const CHANNEL_HEADER = 'x-splunk-request-channel';
 const MAX_ASKED_IDS = 100_000;
@@ -23,8 +23,8 @@ const answerModel = Type.Object(
 const FAILURE_BODIES = [{ schema: answerModel }];
 const answers = { 200: { description: 'All events are stored', schema: answerModel } };
 
-const events = doorTo('event');
-const lines = doorTo('raw');
+const events = adapterFor('event');
+const lines = adapterFor('raw');
 const queryToken = (context: Context): string | null =>
   context.services.config.events.hec_query_token ? context.queryValue('token') : null;
 const failures = { answersFailure: hecFailure, describesFailure: () => FAILURE_BODIES };
@@ -80,7 +80,7 @@ const healthRoute = {
 } as const;
 
 export const hecRoutes = new Elysia({ name: 'hec', prefix: '/services/collector' })
-  .use(door)
+  .use(lifecycle)
   .post('', accepts(events), { ...eventRoute })
   .post('/1.0', accepts(events), { ...eventRoute })
   .post('/event', accepts(events), { ...eventRoute })
@@ -94,7 +94,7 @@ for (const version of ['', '/1.0']) {
     .post(`/health${version}`, ({ ask }) => health(ask), { ...healthRoute });
 }
 
-function doorTo(mode: string): DialectDoor {
+function adapterFor(mode: string): DialectAdapter {
   return {
     dialect: 'hec',
     mode: () => mode,

@@ -3,9 +3,9 @@ import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
 import { otlpStatus, PROTOBUF } from '../../events/intake/dialects/otlp.ts';
 import type { Context } from '../../http/context.ts';
-import { accepts, type DialectDoor, dialectRoute } from './dialect.ts';
+import { accepts, type DialectAdapter, dialectRoute } from './dialect.ts';
 import { type Reply, bodyReply } from '../../http/reply/reply.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 
 /** google.rpc.Code by HTTP status. */
 const CODES: Readonly<Record<number, number>> = {
@@ -19,7 +19,7 @@ const CODES: Readonly<Record<number, number>> = {
 };
 const INVALID_ARGUMENT = 3;
 
-const otlp: DialectDoor = {
+const otlp: DialectAdapter = {
   dialect: 'otlp',
   mode: (context) => (isProtobuf(context) ? 'protobuf' : requireJson(context)),
   // Marks a log record in JSON; records of protobuf cannot be counted this way.
@@ -31,7 +31,7 @@ const otlp: DialectDoor = {
   ],
 };
 
-export const otlpRoute = new Elysia({ name: 'otlp' }).use(door).post(
+export const otlpRoute = new Elysia({ name: 'otlp' }).use(lifecycle).post(
   '/v1/logs',
   accepts(otlp),
   dialectRoute(otlp, {
@@ -65,7 +65,7 @@ function otlpFailure({ status, headers, message, issues }: AppError, context: Co
   return bodyReply(body, isBinary ? PROTOBUF : 'application/json', { status, headers });
 }
 
-const loki: DialectDoor = {
+const loki: DialectAdapter = {
   dialect: 'loki',
   mode: modeOf,
   // Marks an entry in JSON; entries of protobuf cannot be counted this way.
@@ -75,7 +75,7 @@ const loki: DialectDoor = {
   ownCoding: 'snappy',
 };
 
-export const lokiRoute = new Elysia({ name: 'loki' }).use(door).post(
+export const lokiRoute = new Elysia({ name: 'loki' }).use(lifecycle).post(
   '/loki/api/v1/push',
   accepts(loki),
   dialectRoute(loki, {

@@ -21,7 +21,7 @@ import {
 import { FILTER_PARAMETERS, ignoredHeader, nulReply, readSelection, readWhole } from './query.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { bodyReply, jsonReply } from '../../http/reply/reply.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import type { RouteRules } from '../../http/route.ts';
 import { EVENT_ROUTE, requireReadableFormat } from './events.ts';
 
@@ -33,7 +33,7 @@ const checks = {
 } as const satisfies RouteRules;
 
 export const eventViewRoutes = new Elysia({ name: 'event-views', prefix: '/api/events' })
-  .use(door)
+  .use(lifecycle)
   .get('/tail', ({ ask }) => tail(ask), {
     checks,
     describes: {

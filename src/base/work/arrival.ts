@@ -1,5 +1,5 @@
 /**
- * A cached look at outside state is valid until the next request arrives or the event loop turns.
+ * What was read of a file or of the state may be used again until the next request arrives or the event loop turns.
  *
  * Within that time it is younger than the request being answered, but must not serve the next one: a fresh connection
  * is read as soon as it is accepted, in a turn that began before its request was sent.

@@ -4,7 +4,7 @@
  * All work of a turn of the event loop shares one slice. The rest goes on in later turns, those first who have used
  * least time: dozens of pages for one person do not delay the others.
  */
-import { presentAsker } from './asker.ts';
+import { presentAsker } from './current-person.ts';
 
 const SLICE_MS = 8;
 /** What others may wait for the requests that arrived with theirs; some 200 small reads. */

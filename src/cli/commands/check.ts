@@ -9,7 +9,7 @@ import { findStoreProblem } from '../../events/store/store-problem.ts';
 import { DATABASE_FILE } from '../../store/state-files.ts';
 import { readCertificate } from '../../http/certificate.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../config/settings.ts';
 import type { Invocation } from '../command.ts';
 import { commandLog, loadInvocation } from '../configuration.ts';
 import { progressLine } from '../progress-line.ts';

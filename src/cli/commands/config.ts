@@ -3,8 +3,8 @@
  * configuration file, except that secrets show as `***`.
  */
 import type { LoadedConfig } from '../../config/load.ts';
-import { settingAt, settingKeys, valueAt } from '../../config/schema.ts';
-import type { SettingKey } from '../../config/schema.ts';
+import { settingAt, settingKeys, valueAt } from '../../config/settings.ts';
+import type { SettingKey } from '../../config/settings.ts';
 import type { Invocation } from '../command.ts';
 import { loadInvocation } from '../configuration.ts';
 import { wantsJson } from '../json-output.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { type App, openApp } from '../../app.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../config/settings.ts';
 import type { IndexCounts } from '../../fulltext/indexer.ts';
 import { requestRebuild } from '../../fulltext/rebuilds.ts';
 import { INDEX_FILE } from '../../fulltext/search.ts';

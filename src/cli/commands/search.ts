@@ -12,7 +12,7 @@ import { runSearch } from '../../operations/searches.ts';
 import { findUser } from '../../accounts/identity/users.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Principal } from '../../accounts/rights/principal.ts';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../store/database.ts';
 import type { Invocation } from '../command.ts';
 import { commandLog, loadInvocation } from '../configuration.ts';

@@ -12,7 +12,7 @@ import type { Log, LogLevel } from '../../base/log.ts';
 import { version } from '../../base/version.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { resolveReload } from '../../config/reload.ts';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../config/settings.ts';
 import type { Invocation, Outside } from '../command.ts';
 import { loadInvocation } from '../configuration.ts';
 import { ServerRequests } from '../server-requests.ts';

@@ -7,7 +7,7 @@ import type { FileSource } from '../../base/files/file-source.ts';
 import { TooMuchWork } from '../../processes/child-job.ts';
 import type { ChildPool, ChildRequestOptions } from '../../processes/child-pool.ts';
 import type { Turn } from '../../processes/turn.ts';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../config/settings.ts';
 import type { BuildOrder } from '../../tables/copy/copy-lineage.ts';
 import type { EditPlan, TableChanges, TableLayout } from '../../tables/types.ts';
 import type { CompanionPaths } from '../companions.ts';
@@ -17,7 +17,7 @@ import type { DocumentFileOrder, EditOrder, FileOrder, SectionsOrder } from './f
 import type { LoadOrder } from './load-table.ts';
 import type { Resource } from '../registry/registry.ts';
 import type { FoundFile } from '../registry/scan.ts';
-import type { SoundOrder, SoundTable } from './sound-tables.ts';
+import type { SoundOrder, SoundTable } from './readable-tables.ts';
 
 export interface EditRequest {
   readonly source: FileSource;
@@ -85,7 +85,7 @@ export class ParseWorkers {
     }
   }
 
-  /** For the first ones, at least one (`sound-tables.ts`). */
+  /** For the first ones, at least one (`readable-tables.ts`). */
   async areSound(tables: readonly SoundTable[]): Promise<readonly boolean[]> {
     const { docroot, state_dir: stateDir, limits } = this.#config();
     const order: SoundOrder = {

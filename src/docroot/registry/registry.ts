@@ -11,7 +11,7 @@ import type { Log } from '../../base/log.ts';
 import { Mutex } from '../../base/work/semaphore.ts';
 import { removeStaleTemporaries } from '../../base/files/temporary-files.ts';
 import { TimeSlice } from '../../base/work/time-slice.ts';
-import { AwayMounts } from './away-mounts.ts';
+import { AwayMounts } from './unmounted.ts';
 import { companionPaths, isCompanion, type CompanionPaths } from '../companions.ts';
 import { isAtOrBelow, type DocumentRoot } from '../document-root.ts';
 import type { KindTable } from './kind-table.ts';

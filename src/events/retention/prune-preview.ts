@@ -1,6 +1,6 @@
 /** What retention or a delete order would remove now (`--dry-run`). */
 import type { Database } from 'bun:sqlite';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../config/settings.ts';
 import type { IndexTotals } from '../read/index-totals.ts';
 import type { Pruned, PruneRule } from './retention.ts';
 import { DAY_MICROS, KEPT_SHARE, rulesOf } from './retention.ts';

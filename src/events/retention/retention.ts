@@ -2,10 +2,10 @@
 import type { Audit } from '../../accounts/audit/audit.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../config/settings.ts';
 import { timeText } from '../event-time.ts';
 import type { IndexTotals } from '../read/index-totals.ts';
-import type { Ingest } from '../intake/ingest.ts';
+import type { Ingest } from '../intake/writer-queue.ts';
 import type { PrunedIndex, PruneOrder, WriterResult } from '../store/writer-orders.ts';
 
 /** Null: unlimited. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { dialects } from '../intake/dialects/index.ts';
 import type { IndexTotals } from '../read/index-totals.ts';
 import { indexTotals } from '../read/index-totals.ts';
-import type { Written } from '../intake/ingest.ts';
+import type { Written } from '../intake/writer-queue.ts';
 import type { PrunedStore } from '../retention/retention.ts';
 import { EVENTS_FILE } from './schema.ts';
 import { EventStore } from './store.ts';

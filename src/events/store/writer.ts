@@ -94,7 +94,7 @@ export class Writer {
     return framed(this.#commit(prepared, now, name));
   }
 
-  /** Committed but never answered: the previous writer died too early. */
+  /** Answers a request whose events the previous writer committed before it died. */
   #answerAgain(one: Prepared, done: Done, now: number): WriterAnswer {
     if (done?.answer !== undefined) return done.answer;
     const order = one.order as IntakeOrder;

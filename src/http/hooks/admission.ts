@@ -6,12 +6,12 @@ import {
   checkCsrf,
   checkOrigin,
   type RequestOrigin,
-} from '../../accounts/identity/csrf.ts';
+} from '../../accounts/identity/csrf-check.ts';
 import { ingestCredentials } from '../../accounts/identity/ingest-credentials.ts';
 import type { RequestCredentials } from '../../accounts/identity/method.ts';
 import type { Caller, Principal } from '../../accounts/rights/principal.ts';
 import { getUser } from '../../accounts/identity/users.ts';
-import { nameAsker } from '../../base/work/asker.ts';
+import { nameAsker } from '../../base/work/current-person.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
 import { isSafeMethod, readOnlyMode } from '../route.ts';

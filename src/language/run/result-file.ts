@@ -7,7 +7,7 @@ import { encoderFor, requireFit } from '../../tables/encode/encoders.ts';
 import type { Format } from '../../tables/read/format.ts';
 import { Problem } from '../syntax/problem.ts';
 import type { Table } from './run.ts';
-import { SetAsideRows } from './set-aside.ts';
+import { SetAsideRows } from './row-spool.ts';
 import type { Row } from '../expressions/value.ts';
 
 export type TypedFormat = Extract<Format, 'xlsx' | 'parquet'>;

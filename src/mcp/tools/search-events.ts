@@ -4,7 +4,7 @@ import type { SearchRequest } from '../../operations/search-request.ts';
 import { commandNames } from '../../language/command-table.ts';
 import { runSearch } from '../../operations/searches.ts';
 import type { SearchResult } from '../../operations/searches.ts';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../config/settings.ts';
 import { JsonText } from '../json-text.ts';
 import type { Members } from '../message.ts';
 import { READER, type Tool } from '../tool.ts';

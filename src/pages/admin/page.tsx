@@ -22,7 +22,7 @@ import {
 } from '../../http/reply/list-file.ts';
 import { pageReply } from '../page-reply.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import type { RouteRules } from '../../http/route.ts';
 import type { Administrator } from '../../operations/administration.ts';
 import type { Format } from '../../tables/read/format.ts';
@@ -164,7 +164,7 @@ function routeOf<Data>(definition: Shown<Data>): AnyElysia {
         isListedFor: ({ caller }) => caller?.isSuperuser === true,
       }
     : adminDoor;
-  const routes = new Elysia({ name: `admin-page-${path}` }).use(door).get(
+  const routes = new Elysia({ name: `admin-page-${path}` }).use(lifecycle).get(
     address,
     ({ ask }) => {
       if (isHome && ask.caller?.isSuperuser !== true) {

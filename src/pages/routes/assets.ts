@@ -5,10 +5,10 @@ import { assetAt, assetNamed } from '../assets.ts';
 import { IMMUTABLE, PRIVATE } from '../../http/reply/headers.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { bodyReply } from '../../http/reply/reply.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 
 export const assetRoutes = new Elysia({ name: 'assets' })
-  .use(door)
+  .use(lifecycle)
   .get(
     '/_svc/*',
     ({ ask: { parameters } }) => {

@@ -14,8 +14,8 @@ import type { OperationDescription } from '../../http/route.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { jsonReply, redirectReply } from '../../http/reply/reply.ts';
 import type { ServerServices } from '../../http/dependencies.ts';
-import { door } from '../../http/door.ts';
-import { safeNext, browserOf, sessionStarted } from '../../http/hooks/sign-in.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { safeNext, browserOf, sessionStarted } from '../../http/hooks/session.ts';
 
 const text = (
   description: string,
@@ -60,7 +60,7 @@ const metadata = {
 } as const;
 
 export const oidcRoutes = new Elysia({ name: 'oidc' })
-  .use(door)
+  .use(lifecycle)
   .get('/auth/oidc/login', ({ ask }) => orLoginForm(ask, () => start(ask)), {
     checks: signIn,
     describes: startDescription,

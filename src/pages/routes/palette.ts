@@ -4,7 +4,7 @@ import { PRIVATE } from '../../http/reply/headers.ts';
 import { pageAddress } from '../../docroot/registry/addresses.ts';
 import { kindName } from '../../api/kind-names.ts';
 import { ADMIN_SECTIONS } from '../admin/sections.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 
 const sections = ADMIN_SECTIONS.map(({ label, href }) => ({
   name: label,
@@ -13,7 +13,7 @@ const sections = ADMIN_SECTIONS.map(({ label, href }) => ({
   href,
 }));
 
-export const paletteRoute = new Elysia({ name: 'palette' }).use(door).get(
+export const paletteRoute = new Elysia({ name: 'palette' }).use(lifecycle).get(
   '/_svc/resources',
   async ({ ask: { services, caller } }) => {
     const { resources } = await services.listReadable(caller);

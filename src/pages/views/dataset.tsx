@@ -27,7 +27,7 @@ import { Problem } from '../parts/messages.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
 import { trailTo } from '../addresses.ts';
 import type { Page } from './frame.tsx';
-import { readingPage } from './reading.tsx';
+import { readingPage } from './file-being-read.tsx';
 import { Holdings, Lane } from '../../processes/lane.ts';
 import type { Table } from '../../tables/copy/table.ts';
 import { FORMATS } from '../../tables/read/format.ts';

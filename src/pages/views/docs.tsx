@@ -9,7 +9,7 @@ import {
 } from '../../api/openapi/api-pages.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Context } from '../../http/context.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { addressWith } from '../addresses.ts';
@@ -19,7 +19,7 @@ import { PageLinks } from '../parts/page-links.tsx';
 import type { Page } from './frame.tsx';
 import { operationAddress, operationPage } from './operation.tsx';
 
-export const docsRoute = new Elysia({ name: 'docs' }).use(door).get(
+export const docsRoute = new Elysia({ name: 'docs' }).use(lifecycle).get(
   '/docs',
   ({ ask }) => {
     const path = ask.queryValue('path');

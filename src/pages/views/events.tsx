@@ -9,7 +9,7 @@ import { searchReply } from '../../api/search-reply.ts';
 import { AppError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/json.ts';
 import type { Context } from '../../http/context.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import { askedFormat, formatHrefs, formatParameter } from '../../http/reply/list-file.ts';
 import type { Reply } from '../../http/reply/reply.ts';
@@ -62,7 +62,7 @@ interface Ran {
 }
 
 export const eventsPageRoute = new Elysia({ name: 'events-page' })
-  .use(door)
+  .use(lifecycle)
   .get('/events', ({ ask }) => explore(ask), {
     checks: { access: 'user', cacheControl: PRIVATE },
     describes: {

@@ -7,7 +7,7 @@
 import { Elysia } from 'elysia';
 import type { OutlineEntry } from '../../docroot/kind.ts';
 import type { Context } from '../../http/context.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import {
@@ -22,7 +22,7 @@ import { Article } from '../parts/article.tsx';
 import { SearchBox } from '../parts/forms.tsx';
 import type { Page } from './frame.tsx';
 
-export const guideRoutes = new Elysia({ name: 'guide' }).use(door);
+export const guideRoutes = new Elysia({ name: 'guide' }).use(lifecycle);
 for (const name of ['', ...GUIDE_CHAPTERS]) {
   guideRoutes.get(guideAddress(name), ({ ask }) => chapterReply(ask, name), {
     checks: { access: 'user', cacheControl: PRIVATE },

@@ -7,7 +7,7 @@ import { Elysia } from 'elysia';
 import { withoutEndSlashes } from '../../base/paths.ts';
 import type { Context } from '../../http/context.ts';
 import type { ReadableResources } from '../../http/dependencies.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import { jsonReply, type Reply } from '../../http/reply/reply.ts';
 import { mayReadEvents } from '../../operations/event-access.ts';
@@ -38,7 +38,7 @@ const listingModel = Type.Object(
   { $id: 'Listing' },
 );
 
-export const landingRoute = new Elysia({ name: 'landing' }).use(door).get(
+export const landingRoute = new Elysia({ name: 'landing' }).use(lifecycle).get(
   '/',
   async ({ ask }) => {
     const readable = await ask.services.listReadable(ask.caller);

@@ -7,8 +7,8 @@ import { loginModel, messageModel } from '../../api/account-models.ts';
 import { AppError } from '../../base/errors.ts';
 import { isForm } from '../../http/body/form-body.ts';
 import type { Context } from '../../http/context.ts';
-import { door } from '../../http/door.ts';
-import { browserOf, safeNext, signedIn } from '../../http/hooks/sign-in.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { browserOf, safeNext, signedIn } from '../../http/hooks/session.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import type { RouteRules } from '../../http/route.ts';
 import { login, parseLogin, requireLocalLogin } from '../../operations/accounts.ts';
@@ -25,7 +25,7 @@ const checks = {
 } as const satisfies RouteRules;
 
 export const loginRoute = new Elysia({ name: 'login', prefix: '/auth' })
-  .use(door)
+  .use(lifecycle)
   .get(
     '/login',
     async ({ ask }) => {

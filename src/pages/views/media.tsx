@@ -10,7 +10,7 @@ import { isVideo } from '../../base/files/media-type.ts';
 import { encodePath, fileNameOf } from '../../base/paths.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../../http/context.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import type { Viewer } from '../../http/route.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import {
@@ -303,7 +303,7 @@ function durationText(seconds: number | null): string | null {
 
 /** Public, so that it can redirect visitors to the sign-in. */
 export const mediaRoute = new Elysia({ name: 'media' })
-  .use(door)
+  .use(lifecycle)
   .get('/ui/media', ({ ask }) => galleryReply(ask.services, ask), {
     checks: {
       access: 'public',

@@ -7,8 +7,8 @@ import { MAX_KEY_DAYS } from '../../accounts/identity/api-keys.ts';
 import { AppError } from '../../base/errors.ts';
 import { MAX_DESCRIPTION_CHARACTERS } from '../../base/json/input.ts';
 import type { Context } from '../../http/context.ts';
-import { door } from '../../http/door.ts';
-import { endSession } from '../../http/hooks/sign-in.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { endSession } from '../../http/hooks/session.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
 import type { RouteRules } from '../../http/route.ts';
 import {
@@ -45,7 +45,7 @@ const NOTICES: Readonly<Record<string, string>> = {
 const checks = { access: 'user', refusesScopedKeys: true } as const satisfies RouteRules;
 
 export const profileRoute = new Elysia({ name: 'profile' })
-  .use(door)
+  .use(lifecycle)
   .get('/profile', ({ ask }) => profile(ask, { notice: NOTICES[ask.queryValue('done') ?? ''] }), {
     checks,
     describes: {

@@ -5,7 +5,7 @@ import { createHmac } from 'node:crypto';
 import { secretsEqual } from '../../accounts/identity/secret-compare.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Context } from '../../http/context.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
 import type { RouteRules } from '../../http/route.ts';
@@ -48,7 +48,7 @@ const SHOWN_AT_ONCE = 50;
 const checks = { access: 'user', cacheControl: PRIVATE } as const satisfies RouteRules;
 
 export const savedSearchesPageRoute = new Elysia({ name: 'saved-searches-page' })
-  .use(door)
+  .use(lifecycle)
   .get(
     '/savedsearches',
     ({ ask }) => show(ask, { notice: NOTICES[ask.queryValue('done') ?? ''] ?? null }),

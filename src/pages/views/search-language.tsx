@@ -4,7 +4,7 @@
  */
 import { Elysia } from 'elysia';
 import { SPL_PAIRS } from '../../api/spl-pairs.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import type { reference } from '../../language/reference.ts';
 import { describeLanguage } from '../../operations/searches.ts';
@@ -12,7 +12,7 @@ import { pageReply } from '../page-reply.ts';
 import type { Page } from './frame.tsx';
 
 export const searchLanguagePageRoute = new Elysia({ name: 'search-language' })
-  .use(door)
+  .use(lifecycle)
   .get(
     '/docs/search-language',
     async ({ ask }) =>

@@ -6,7 +6,7 @@ import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { kindName, TYPE_GROUPS, TYPE_NAMES } from '../../api/kind-names.ts';
 import type { Context } from '../../http/context.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import { askedFormat, formatHrefs, formatParameter, listFile } from '../../http/reply/list-file.ts';
 import { jsonReply, type Reply } from '../../http/reply/reply.ts';
 import { mayReadEvents } from '../../operations/event-access.ts';
@@ -53,7 +53,7 @@ const searchResults = Type.Object(
   { $id: 'SearchResults' },
 );
 
-export const searchRoute = new Elysia({ name: 'search' }).use(door).get(
+export const searchRoute = new Elysia({ name: 'search' }).use(lifecycle).get(
   '/search',
   async ({ ask }) => {
     const query = parseDocrootQuery(ask.query);

@@ -8,8 +8,8 @@ import { MAX_PASSWORD_LENGTH } from '../../accounts/identity/passwords.ts';
 import { AppError } from '../../base/errors.ts';
 import { isForm } from '../../http/body/form-body.ts';
 import type { Context } from '../../http/context.ts';
-import { door } from '../../http/door.ts';
-import { browserOf, signedIn } from '../../http/hooks/sign-in.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { browserOf, signedIn } from '../../http/hooks/session.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import type { RouteRules } from '../../http/route.ts';
 import { createFirstSuperuser } from '../../operations/setup.ts';
@@ -28,7 +28,7 @@ const checks = {
 } as const satisfies RouteRules;
 
 export const setupRoute = new Elysia({ name: 'setup' })
-  .use(door)
+  .use(lifecycle)
   .get(
     '/auth/setup',
     ({ ask }) => {

@@ -6,13 +6,13 @@ import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import type { AppError } from '../../base/errors.ts';
 import { sizeText } from '../../base/text/size-text.ts';
-import type { Config } from '../../config/schema.ts';
+import type { Config } from '../../config/settings.ts';
 import { pageAddress } from '../../docroot/registry/addresses.ts';
 import type { UploadField } from '../../docroot/uploads/uploads.ts';
 import { isForm, MAX_FORM_BYTES, parseForm } from '../../http/body/form-body.ts';
 import { boundaryOf, readMultipart } from '../../http/body/multipart.ts';
 import type { Context } from '../../http/context.ts';
-import { door } from '../../http/door.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import type { Viewer } from '../../http/route.ts';
 import { jsonError } from '../../http/reply/errors.ts';
 import { jsonReply, type Reply } from '../../http/reply/reply.ts';
@@ -67,7 +67,7 @@ const uploadResult = Type.Object(
   { $id: 'UploadResult' },
 );
 
-export const uploadsRoute = new Elysia({ name: 'uploads' }).use(door).post(
+export const uploadsRoute = new Elysia({ name: 'uploads' }).use(lifecycle).post(
   '/api/uploads',
   async ({ ask }) => {
     const { services, user, origin } = ask;

@@ -5,7 +5,7 @@
  * says everything, so a plan needs only the list of names.
  */
 import type { Condition } from '../filter/conditions.ts';
-import type { OrderTerm } from '../read/keyset.ts';
+import type { OrderTerm } from '../read/rows-after-cursor.ts';
 import { STRATEGY } from '../limits.ts';
 import type { QueryTable } from '../read/query-table.ts';
 

@@ -8,9 +8,9 @@
 import { AppError, invalidRequest } from '../../base/errors.ts';
 import type { ListColumn, ListSource } from '../../store/list-source.ts';
 import { conditionsOf } from '../filter/conditions.ts';
-import { type Cursor, cursorDigest, cursorOf } from './cursor.ts';
+import { type Cursor, cursorDigest, cursorOf } from './cursor-token.ts';
 import { type Filter, parseFilter } from '../filter/filter.ts';
-import { afterCursor, orderSql, type OrderTerm } from './keyset.ts';
+import { afterCursor, orderSql, type OrderTerm } from './rows-after-cursor.ts';
 import { type ListParameters, parseListParameters } from './list-parameters.ts';
 import type { TableColumn } from './query-table.ts';
 import { parseSort } from './name-list.ts';

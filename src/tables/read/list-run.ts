@@ -6,7 +6,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import type { ListPage } from '../../store/list-source.ts';
-import { type CursorKey, encodeCursor } from './cursor.ts';
+import { type CursorKey, encodeCursor } from './cursor-token.ts';
 import { openReader, registerFunctions } from './connection.ts';
 import type { ListPlan } from './list-plan.ts';
 import { boundValue, type SqlPart } from './sql-part.ts';

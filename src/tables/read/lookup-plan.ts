@@ -6,7 +6,7 @@
  * Only for number columns, which take every number, and only when the number is the only bound value: a wide number is
  * bound as a key made from it.
  */
-import { type CursorScope, cursorDigest } from './cursor.ts';
+import { type CursorScope, cursorDigest } from './cursor-token.ts';
 import type { QueryPlan } from './query-plan.ts';
 import type { SqlPart } from './sql-part.ts';
 import type { FilterColumn } from '../filter/filter-operand.ts';

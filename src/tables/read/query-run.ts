@@ -6,7 +6,7 @@
  */
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
 import type { Scan } from './scan.ts';
-import { encodeCursor } from './cursor.ts';
+import { encodeCursor } from './cursor-token.ts';
 import type { Row } from '../encode/encode.ts';
 import { registerFunctions } from './connection.ts';
 import { STRATEGY } from '../limits.ts';

@@ -7,8 +7,8 @@
  * for are opaque to it, and the order of a gather is no column to it.
  */
 import type { Condition, Lookup } from '../filter/conditions.ts';
-import type { Cursor } from './cursor.ts';
-import { afterCursor, type OrderTerm, orderSql, rangesAfterCursor } from './keyset.ts';
+import type { Cursor } from './cursor-token.ts';
+import { afterCursor, type OrderTerm, orderSql, rangesAfterCursor } from './rows-after-cursor.ts';
 import type { QueryTable } from './query-table.ts';
 import { joinParts, opaque, type SqlPart } from './sql-part.ts';
 import { isIndexed, orderIndexName } from '../copy/table-index.ts';

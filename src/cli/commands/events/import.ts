@@ -8,7 +8,7 @@ import { importFile } from '../../../events/intake/import.ts';
 import { DirectStore } from '../../../events/store/direct-store.ts';
 import { writerSettings } from '../../../events/events.ts';
 import { AppError } from '../../../base/errors.ts';
-import type { Config } from '../../../config/schema.ts';
+import type { Config } from '../../../config/settings.ts';
 import type { ImportProgress } from '../../../events/intake/import.ts';
 import { loadAdmin, rootAndNames } from '../../administration.ts';
 import type { Invocation } from '../../command.ts';

@@ -15,7 +15,7 @@ import {
 import { openAccounts } from '../../../app.ts';
 import { Retention } from '../../../events/retention/retention.ts';
 import { AppError } from '../../../base/errors.ts';
-import type { Config } from '../../../config/schema.ts';
+import type { Config } from '../../../config/settings.ts';
 import type { Pruned } from '../../../events/retention/retention.ts';
 import type { Invocation } from '../../command.ts';
 import { commandLog, loadInvocation } from '../../configuration.ts';

@@ -4,6 +4,6 @@ import { hec } from './hec.ts';
 import { loki } from './loki.ts';
 import { otlp } from './otlp.ts';
 import { rest } from './rest.ts';
-import { syslog } from './syslog.ts';
+import { syslog } from './syslog-frames.ts';
 
 export const dialects: readonly Dialect[] = [rest, hec, bulk, otlp, loki, syslog];

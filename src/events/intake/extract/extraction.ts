@@ -20,7 +20,7 @@ import { extractPairs, hasTwoPairs } from './pairs.ts';
 import type { Extractor } from './pattern.ts';
 import type { ExtractorSetting } from '../../../config/extractor-pattern.ts';
 import { compileExtractor } from './pattern.ts';
-import { extractSyslog } from './syslog.ts';
+import { extractSyslog } from './syslog-fields.ts';
 
 /** Deeper data would overflow recursive code; it stays text. */
 const MAX_DEPTH = 200;

@@ -1,5 +1,5 @@
 /**
- * Typed copies of files that are away (`away-mounts.ts`), deleted once the file itself is known to be gone: a copy
+ * Typed copies of files that are away (`unmounted.ts`), deleted once the file itself is known to be gone: a copy
  * contains everything of its file.
  *
  * Right after a mount or unmount nobody can tell whether a missing file was deleted or went with its file system.

@@ -1,5 +1,5 @@
 /** Messages of the syslog listeners: their framing on the way to the writer, and the resulting events. */
-import { extractSyslog } from '../extract/syslog.ts';
+import { extractSyslog } from '../extract/syslog-fields.ts';
 import type { Dialect, Reading } from '../intake.ts';
 import { IntakeRefusal } from '../intake.ts';
 import { Entries, isBlankLine, lenientText } from '../wire/entries.ts';

@@ -3,7 +3,7 @@
  *
  * NULL (blank numbers, Parquet nulls) comes last in both directions; ties by ascending row id.
  */
-import type { Cursor, CursorKey } from './cursor.ts';
+import type { Cursor, CursorKey } from './cursor-token.ts';
 import { prefixSql } from '../filter/filter-sql.ts';
 import { joinParts, type SqlPart } from './sql-part.ts';
 import type { TableColumn } from './query-table.ts';

@@ -2,11 +2,11 @@
  * What every request passes, in the order the contract fixes: host, route, method, then what admission.ts checks; only then the
  * handler, which reads parameters and body; at last the headers that every response has, and the access log.
  *
- * `around` holds the hooks of the whole server. A plugin that uses `door` names its checks at each route and gets what is known of
+ * `around` holds the hooks of the whole server. A plugin that uses `lifecycle` names its checks at each route and gets what is known of
  * the request as `ask`:
  *
  *     new Elysia({ name: 'metrics' })
- *       .use(door)
+ *       .use(lifecycle)
  *       .get('/metrics', ({ ask }) => metricsReply(ask.services), { checks: { access: 'user' } });
  */
 import { type AnyElysia, Elysia } from 'elysia';
@@ -59,7 +59,7 @@ interface Passing {
 }
 
 /** For the plugins of one noun each. */
-export const door = new Elysia({ name: 'door' })
+export const lifecycle = new Elysia({ name: 'lifecycle' })
   .derive({ as: 'scoped' }, ({ request }) => ({ ask: askOf(request) }))
   .macro({
     checks: (rules: RouteRules) => ({
@@ -103,7 +103,7 @@ export const around = new Elysia({ name: 'around' })
 
 /** Answers methods that the routes do not have, and paths that are no route. */
 export function others(routes: readonly Route[]): AnyElysia {
-  const app = new Elysia({ name: 'others' }).use(door).all('/*', ({ ask }) => answerFile(ask));
+  const app = new Elysia({ name: 'others' }).use(lifecycle).all('/*', ({ ask }) => answerFile(ask));
   for (const { path, methods, rules } of routes) {
     app.options(path, () => emptyReply(204, { Allow: allowed(methods) }), { opens: rules });
     if (rules.leavesOtherMethods === true) continue;

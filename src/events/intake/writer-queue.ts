@@ -217,7 +217,7 @@ export class Ingest {
   }
 
   /**
-   * Half of the last batch's clients: those just answered will send again in a moment, and a lone one waits for
+   * Half as many orders as the last batch had: clients just answered will send again in a moment, and a lone one waits for
    * nobody.
    */
   #gathersUpTo(): number {

@@ -1,4 +1,4 @@
-/** The token is derived from the session, not stored, so a planted token never matches. */
+/** The CSRF check of unsafe requests with a session. The token is derived from the session, not stored, so a planted token never matches. */
 import { createHmac } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import { secretsEqual } from './secret-compare.ts';
