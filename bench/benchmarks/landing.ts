@@ -25,7 +25,10 @@ const INTERACTIVE = `new Promise((resolve) => {
 const FILTERED = `new Promise((resolve) => {
   const field = document.querySelector('[name=filter]');
   const startedAt = performance.now();
-  document.addEventListener('svc:live', () => requestAnimationFrame(() => resolve(performance.now() - startedAt)), { once: true });
+  new MutationObserver((_, observer) => {
+    observer.disconnect();
+    requestAnimationFrame(() => resolve(performance.now() - startedAt));
+  }).observe(document.querySelector('main'), { childList: true, subtree: true });
   field.value = 'file-19';
   field.dispatchEvent(new Event('input', { bubbles: true }));
 })`;
