@@ -1,6 +1,6 @@
 /** Rows and columns of datasets. */
 import { AppError } from '../base/errors.ts';
-import { type Soon, whenThere } from '../base/work/maybe-promise.ts';
+import { type Soon, whenThere } from '../base/scheduling/maybe-promise.ts';
 import { loadGrants } from '../accounts/rights/permissions.ts';
 import type { Verb } from '../accounts/rights/principal.ts';
 import { contentDisposition } from '../tables/encode/download-name.ts';

@@ -1,7 +1,7 @@
 /**
  * The rows of a query as a response, for every route that runs one.
  */
-import { streamOfChunks } from '../base/work/chunk-stream.ts';
+import { streamOfChunks } from '../base/scheduling/chunk-stream.ts';
 import { formatDetails } from '../tables/read/format.ts';
 import type { SearchResult } from '../operations/searches.ts';
 import { isStillAdmitted } from '../http/hooks/admission.ts';

@@ -6,7 +6,7 @@
  * pace.
  */
 import { AppError } from '../base/errors.ts';
-import { streamOfChunks } from '../base/work/chunk-stream.ts';
+import { streamOfChunks } from '../base/scheduling/chunk-stream.ts';
 import type { ChildProcess } from '../processes/child-process.ts';
 import { HANDLER_HEADER, THROWN_HEADER, type Thrown } from './host-protocol.ts';
 

@@ -1,5 +1,5 @@
 import { AppError } from '../base/errors.ts';
-import { Mutex } from '../base/work/semaphore.ts';
+import { Mutex } from '../base/scheduling/semaphore.ts';
 import type { ChildProcess } from '../processes/child-process.ts';
 import { callRouter, type HandlerRequest } from './handler-call.ts';
 import type { HostState, LoadResult, RouterSchema } from './host-protocol.ts';

@@ -11,7 +11,7 @@
  */
 import { type AnyElysia, Elysia } from 'elysia';
 import { AppError } from '../base/errors.ts';
-import { isCrowded, ownTurn } from '../base/work/time-slice.ts';
+import { isCrowded, ownTurn } from '../base/scheduling/time-slice.ts';
 import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
 import { type Context, FILES } from './context.ts';
 import { noteAccess } from './hooks/access-log.ts';

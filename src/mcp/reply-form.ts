@@ -1,5 +1,5 @@
 import { AppError } from '../base/errors.ts';
-import { TimeSlice } from '../base/work/time-slice.ts';
+import { TimeSlice } from '../base/scheduling/time-slice.ts';
 import { bodyReply, type Reply } from '../http/reply/reply.ts';
 
 export type ReplyForm = 'json' | 'events';

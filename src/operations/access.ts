@@ -12,7 +12,7 @@ import {
 } from '../accounts/rights/permissions.ts';
 import type { Caller, Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError, notAnswering } from '../base/errors.ts';
-import { type Soon, whenThere } from '../base/work/maybe-promise.ts';
+import { type Soon, whenThere } from '../base/scheduling/maybe-promise.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 
 export interface Origin {

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import type { Caller, Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
-import { type Soon, whenThere } from '../base/work/maybe-promise.ts';
+import { type Soon, whenThere } from '../base/scheduling/maybe-promise.ts';
 import type { Format } from '../tables/read/format.ts';
 import type { ListParameters } from '../tables/read/list-parameters.ts';
 import { misfitValues, type MisfitValue, parseMutation } from '../tables/edit/mutation.ts';

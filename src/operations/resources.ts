@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { type Grants, loadGrants } from '../accounts/rights/permissions.ts';
 import type { Caller, Verb } from '../accounts/rights/principal.ts';
 import { timestamp } from '../base/clock.ts';
-import { TimeSlice } from '../base/work/time-slice.ts';
+import { TimeSlice } from '../base/scheduling/time-slice.ts';
 import { Turn } from '../processes/turn.ts';
 import type { Table } from '../tables/copy/table.ts';
 import type { Tables } from '../tables/copy/tables.ts';

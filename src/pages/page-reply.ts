@@ -3,7 +3,7 @@
  */
 import { csrfToken } from '../accounts/identity/csrf-check.ts';
 import { AppError } from '../base/errors.ts';
-import { countGarbage } from '../base/work/garbage-collection.ts';
+import { countGarbage } from '../base/scheduling/garbage-collection.ts';
 import { randomToken } from '../base/ids.ts';
 import type { Context } from '../http/context.ts';
 import { ADMINISTRATION, NAVIGATION, type Page, renderPage } from './views/frame.tsx';

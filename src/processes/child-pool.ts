@@ -6,7 +6,7 @@
  * while others wait is moved there. Slow readers hold up nobody: answers are spooled (`spool.ts`). Background work
  * has one place of its own and one for long work, and never takes those of users.
  */
-import { presentAsker } from '../base/work/current-person.ts';
+import { presentAsker } from '../base/scheduling/current-person.ts';
 import { AppError } from '../base/errors.ts';
 import { ChildJob } from './child-job.ts';
 import type { JobOutcome } from './child-job.ts';

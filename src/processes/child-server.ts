@@ -6,7 +6,7 @@
  * Object.prototype against pollution.
  */
 import { rmSync, writeFileSync } from 'node:fs';
-import { streamOfChunks } from '../base/work/chunk-stream.ts';
+import { streamOfChunks } from '../base/scheduling/chunk-stream.ts';
 import { failureResponse } from './child-error.ts';
 import { freezeObjectPrototype } from './frozen-prototype.ts';
 import { parentGone } from './parent-death.ts';

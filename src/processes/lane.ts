@@ -4,7 +4,7 @@
  *
  * A held place can be moved to another lane, so that a job that proves long stops blocking those behind it.
  */
-import { presentAsker } from '../base/work/current-person.ts';
+import { presentAsker } from '../base/scheduling/current-person.ts';
 import { AppError } from '../base/errors.ts';
 
 interface Waiter {

@@ -1,5 +1,5 @@
 /** Priority of work in a worker pool: a user's, or background work until a user waits for it. */
-import { presentAsker } from '../base/work/current-person.ts';
+import { presentAsker } from '../base/scheduling/current-person.ts';
 
 export class Turn {
   readonly #raised = new AbortController();

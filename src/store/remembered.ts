@@ -1,6 +1,6 @@
 /** A cache of shared state. A write by any process clears everything, so a revocation counts from the next request. */
 import { Lru } from '../base/lru.ts';
-import type { Soon } from '../base/work/maybe-promise.ts';
+import type { Soon } from '../base/scheduling/maybe-promise.ts';
 import type { Database } from './database.ts';
 
 export class Remembered<Value> {

@@ -5,8 +5,8 @@
  * transactions use their own connection and see the last commit. Between processes SQLite's own lock decides; waiting
  * for it happens in slices, because SQLite waits by blocking the thread.
  */
-import { presentArrival } from '../base/work/arrival.ts';
-import { Mutex } from '../base/work/semaphore.ts';
+import { presentArrival } from '../base/scheduling/arrival.ts';
+import { Mutex } from '../base/scheduling/semaphore.ts';
 import type { Database, SqlRow, SqlValue } from './database.ts';
 import { SqliteConnection, isBusy } from './sqlite-connection.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { Mutex, Semaphore } from '../../src/base/work/semaphore.ts';
+import { Mutex, Semaphore } from '../../src/base/scheduling/semaphore.ts';
 
 test('no more than the limit runs at once, and waiters start in order', async () => {
   const semaphore = new Semaphore(2);

@@ -1,6 +1,6 @@
 /** Work that several ask for at once is done once for those who may share it (S-D1). */
 import { expect, test } from 'bun:test';
-import { SharedWork } from '../../src/base/work/shared-work.ts';
+import { SharedWork } from '../../src/base/scheduling/shared-work.ts';
 
 test('64 who ask at once cause two pieces of work, and nobody gets what began before he asked', async () => {
   const work = new SharedWork<number>();

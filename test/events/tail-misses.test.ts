@@ -2,7 +2,7 @@
  * A tail misses nothing in silence: what it cannot send it counts, what it cannot tell ends it (EV-77 to EV-79).
  */
 import { afterAll, expect, test } from 'bun:test';
-import { LoopShare } from '../../src/base/work/loop-share.ts';
+import { LoopShare } from '../../src/base/scheduling/loop-share.ts';
 import { makeEventFilter } from '../../src/event-queries.ts';
 import type { Events } from '../../src/events/events.ts';
 import { EVENTS_FILE } from '../../src/events/store/schema.ts';

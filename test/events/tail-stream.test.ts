@@ -1,6 +1,6 @@
 /** A tail that ends while it catches up leaves the worker that reads for it (EV-78). */
 import { expect, jest, test } from 'bun:test';
-import { LoopShare } from '../../src/base/work/loop-share.ts';
+import { LoopShare } from '../../src/base/scheduling/loop-share.ts';
 import type { Events } from '../../src/events/events.ts';
 import type { TailEvent } from '../../src/events/tail/tail-event.ts';
 import { TailStream } from '../../src/events/tail/tail-stream.ts';

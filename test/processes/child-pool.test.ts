@@ -3,7 +3,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../src/base/errors.ts';
 import { TooMuchWork } from '../../src/processes/child-job.ts';
-import { askedBy } from '../../src/base/work/current-person.ts';
+import { askedBy } from '../../src/base/scheduling/current-person.ts';
 import { Turn } from '../../src/processes/turn.ts';
 import { onSharedCores } from '../support/patience.ts';
 import { childPid, startPool, until } from './pool-fixture.ts';

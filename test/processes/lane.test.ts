@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { askedBy } from '../../src/base/work/current-person.ts';
+import { askedBy } from '../../src/base/scheduling/current-person.ts';
 import { Holdings, Lane, type Place } from '../../src/processes/lane.ts';
 
 const WAIT_MS = 60_000;

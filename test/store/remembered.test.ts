@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
-import { noteArrival } from '../../src/base/work/arrival.ts';
+import { noteArrival } from '../../src/base/scheduling/arrival.ts';
 import { Remembered } from '../../src/store/remembered.ts';
 import { openSqliteDatabase } from '../../src/store/sqlite-database.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

@@ -3,7 +3,7 @@
  * a formula is gone.
  */
 import { unreadable } from '../../../src/base/errors.ts';
-import { TimeSlice } from '../../../src/base/work/time-slice.ts';
+import { TimeSlice } from '../../../src/base/scheduling/time-slice.ts';
 import type { Archive, ArchiveEntry } from '../archive/archive.ts';
 import { expand } from '../archive/expansion.ts';
 import {

@@ -3,7 +3,7 @@
  * and formulas that lost their first cell.
  */
 import { changedFile } from '../../../src/base/files/file-source.ts';
-import { TimeSlice } from '../../../src/base/work/time-slice.ts';
+import { TimeSlice } from '../../../src/base/scheduling/time-slice.ts';
 import type { Cell, EditPlan } from '../../../src/tables/types.ts';
 import { expand } from '../archive/expansion.ts';
 import { type PackedPart, PartSplice } from '../archive/part-writer.ts';

@@ -4,7 +4,7 @@
  */
 import { unreadable } from '../../../src/base/errors.ts';
 import type { FileSource } from '../../../src/base/files/file-source.ts';
-import { TimeSlice } from '../../../src/base/work/time-slice.ts';
+import { TimeSlice } from '../../../src/base/scheduling/time-slice.ts';
 import { type Archive, type ArchiveEntry, openArchive } from '../archive/archive.ts';
 import { expandWhole } from '../archive/expansion.ts';
 import { MAX_SHEETS } from '../limits.ts';

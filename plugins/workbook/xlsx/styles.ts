@@ -1,5 +1,5 @@
 /** Which cell formats show dates (ECMA-376-1, 18.8). */
-import { TimeSlice } from '../../../src/base/work/time-slice.ts';
+import { TimeSlice } from '../../../src/base/scheduling/time-slice.ts';
 import { builtInKind, type DateKind, formatKind } from '../serial-date.ts';
 import { XmlCursor } from '../xml/xml-cursor.ts';
 import { partText, sharedPart, type WorkbookPackage } from './package.ts';

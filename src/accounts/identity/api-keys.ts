@@ -5,7 +5,7 @@
 import { timestamp } from '../../base/clock.ts';
 import { AppError, invalidRequest } from '../../base/errors.ts';
 import { randomToken, sha256Hex } from '../../base/ids.ts';
-import { type Soon, whenThere } from '../../base/work/maybe-promise.ts';
+import { type Soon, whenThere } from '../../base/scheduling/maybe-promise.ts';
 import type { Database } from '../../store/database.ts';
 import type { ListSource } from '../../store/list-source.ts';
 import { rememberedFor } from '../../store/remembered.ts';

@@ -5,7 +5,7 @@
  * ignored. Cached results are dropped when anyone writes to the state (store/remembered.ts), so a revocation counts
  * from the next request.
  */
-import { type Soon, whenThere } from '../../base/work/maybe-promise.ts';
+import { type Soon, whenThere } from '../../base/scheduling/maybe-promise.ts';
 import { BEARER_CHALLENGE, notAuthenticated } from './refusal.ts';
 import type {
   AuthServices,

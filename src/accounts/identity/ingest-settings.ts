@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../base/ids.ts';
-import type { Soon } from '../../base/work/maybe-promise.ts';
+import type { Soon } from '../../base/scheduling/maybe-promise.ts';
 import type { Database, SqlValue } from '../../store/database.ts';
 import { rememberedFor } from '../../store/remembered.ts';
 

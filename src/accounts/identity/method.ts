@@ -6,7 +6,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import type { Soon } from '../../base/work/maybe-promise.ts';
+import type { Soon } from '../../base/scheduling/maybe-promise.ts';
 import type { Database } from '../../store/database.ts';
 import type { LocalLogin } from './local-login.ts';
 import type { Oidc } from '../oidc/oidc.ts';

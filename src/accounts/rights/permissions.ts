@@ -3,7 +3,7 @@
  * key's scopes narrow them.
  */
 import { AppError } from '../../base/errors.ts';
-import { type Soon, whenThere } from '../../base/work/maybe-promise.ts';
+import { type Soon, whenThere } from '../../base/scheduling/maybe-promise.ts';
 import type { Database } from '../../store/database.ts';
 import type { ListSource } from '../../store/list-source.ts';
 import { rememberedFor } from '../../store/remembered.ts';

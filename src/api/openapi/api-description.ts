@@ -1,8 +1,8 @@
 import { grantsCover, loadGrants } from '../../accounts/rights/permissions.ts';
 import type { Caller } from '../../accounts/rights/principal.ts';
 import { DOCROOT_BOUNDARY } from '../../accounts/rights/resource-names.ts';
-import { SharedWork } from '../../base/work/shared-work.ts';
-import { TimeSlice } from '../../base/work/time-slice.ts';
+import { SharedWork } from '../../base/scheduling/shared-work.ts';
+import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import { mayUseEvents } from '../../operations/event-access.ts';
 import type { DescribedResource } from '../../operations/resources.ts';
 import { describeResources, usableResources } from '../../operations/resources.ts';

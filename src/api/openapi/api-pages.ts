@@ -6,8 +6,8 @@
  */
 import type { Caller } from '../../accounts/rights/principal.ts';
 import { encodePath } from '../../base/paths.ts';
-import { SharedWork } from '../../base/work/shared-work.ts';
-import { isCrowded, ownTurn } from '../../base/work/time-slice.ts';
+import { SharedWork } from '../../base/scheduling/shared-work.ts';
+import { isCrowded, ownTurn } from '../../base/scheduling/time-slice.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import { describeResources } from '../../operations/resources.ts';
 import { kindName } from '../kind-names.ts';

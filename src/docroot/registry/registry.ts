@@ -8,9 +8,9 @@
 import { errnoOf, isOutOfDescriptors, outOfDescriptors } from '../../base/errors.ts';
 import { isAbsence, sameStamp, type FileStamp } from '../../base/files/file-stamp.ts';
 import type { Log } from '../../base/log.ts';
-import { Mutex } from '../../base/work/semaphore.ts';
+import { Mutex } from '../../base/scheduling/semaphore.ts';
 import { removeStaleTemporaries } from '../../base/files/temporary-files.ts';
-import { TimeSlice } from '../../base/work/time-slice.ts';
+import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import { AwayMounts } from './unmounted.ts';
 import { companionPaths, isCompanion, type CompanionPaths } from '../companions.ts';
 import { isAtOrBelow, type DocumentRoot } from '../document-root.ts';

@@ -8,7 +8,7 @@ import { lstatSync, realpathSync, statSync, type BigIntStats, type Dirent } from
 import { readdir } from 'node:fs/promises';
 import { errnoOf, isOutOfDescriptors, outOfDescriptors } from '../../base/errors.ts';
 import { isAbsence, stampOf, type FileStamp } from '../../base/files/file-stamp.ts';
-import { TimeSlice } from '../../base/work/time-slice.ts';
+import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import { isPlainRel, type DocumentRoot } from '../document-root.ts';
 import type { KindTable } from './kind-table.ts';
 import type { Kind } from '../kind.ts';

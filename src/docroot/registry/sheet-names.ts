@@ -9,7 +9,7 @@ import { AppError } from '../../base/errors.ts';
 import { type FileStamp, isRacy, sameStamp } from '../../base/files/file-stamp.ts';
 import type { Log } from '../../base/log.ts';
 import { isStopping } from '../../processes/child-supply.ts';
-import { Semaphore } from '../../base/work/semaphore.ts';
+import { Semaphore } from '../../base/scheduling/semaphore.ts';
 import { version } from '../../base/version.ts';
 import type { FoundFile } from './scan.ts';
 

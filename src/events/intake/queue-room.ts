@@ -7,7 +7,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { countGarbage } from '../../base/work/garbage-collection.ts';
+import { countGarbage } from '../../base/scheduling/garbage-collection.ts';
 
 /** Total, and how long a request waits for room. */
 export interface RoomLimits {

@@ -4,7 +4,7 @@
  * When it dies during a batch, its successor reports what was committed and writes the rest; when that one dies too,
  * waiting requests get a 503, and only an `Idempotency-Key` makes repeating safe.
  */
-import { streamOfChunks } from '../../base/work/chunk-stream.ts';
+import { streamOfChunks } from '../../base/scheduling/chunk-stream.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';

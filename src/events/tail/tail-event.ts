@@ -1,5 +1,5 @@
 /** A new event shared by all tails: its message and folded texts are computed once, on first use. */
-import type { LoopShare } from '../../base/work/loop-share.ts';
+import type { LoopShare } from '../../base/scheduling/loop-share.ts';
 import type { EventRow } from '../event.ts';
 import { eventJson } from '../event.ts';
 import { timeText } from '../event-time.ts';

@@ -3,7 +3,7 @@
  *
  * A client that falls behind loses messages and is sent their number; it never delays others.
  */
-import type { LoopShare } from '../../base/work/loop-share.ts';
+import type { LoopShare } from '../../base/scheduling/loop-share.ts';
 import type { Events } from '../events.ts';
 import type { FilterQuery } from '../read/query-filter.ts';
 import { QUERY_PROBLEM_HEADER } from '../read/query-filter.ts';

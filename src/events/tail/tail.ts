@@ -4,7 +4,7 @@
  * All tails share one read of the new events, one folding of their texts and one share of the event loop. Rights are
  * reloaded every few seconds and checked for each event.
  */
-import { LoopShare } from '../../base/work/loop-share.ts';
+import { LoopShare } from '../../base/scheduling/loop-share.ts';
 import type { EventRow } from '../event.ts';
 import type { Events } from '../events.ts';
 import { TailEvent } from './tail-event.ts';

@@ -4,7 +4,7 @@
  * request is answered.
  */
 import { AppError } from '../../base/errors.ts';
-import { countGarbage } from '../../base/work/garbage-collection.ts';
+import { countGarbage } from '../../base/scheduling/garbage-collection.ts';
 
 /** Late rather than not at all; a client waits longer than this. */
 const WAIT_MS = 2_000;

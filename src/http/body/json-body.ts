@@ -14,7 +14,7 @@ import {
   requireBlank,
 } from '../../base/json/json-outline.ts';
 import { jsonErrorOffset } from '../../base/json/json-error.ts';
-import { LoopShare } from '../../base/work/loop-share.ts';
+import { LoopShare } from '../../base/scheduling/loop-share.ts';
 
 /** Characters walked between two looks at the clock: less than a millisecond. */
 const CHARACTERS_PER_STEP = 64 * 1024;

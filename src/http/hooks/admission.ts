@@ -11,7 +11,7 @@ import { ingestCredentials } from '../../accounts/identity/ingest-credentials.ts
 import type { RequestCredentials } from '../../accounts/identity/method.ts';
 import type { Caller, Principal } from '../../accounts/rights/principal.ts';
 import { getUser } from '../../accounts/identity/users.ts';
-import { nameAsker } from '../../base/work/current-person.ts';
+import { nameAsker } from '../../base/scheduling/current-person.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
 import { isSafeMethod, readOnlyMode } from '../route.ts';

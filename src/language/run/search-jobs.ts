@@ -2,7 +2,7 @@
  * Each run opens its sources, each inside one snapshot, and closes them with its answer. A wrong query is an answer
  * like any other; a header reports what the caller cannot mend (a table replaced meanwhile).
  */
-import { streamOfChunks } from '../../base/work/chunk-stream.ts';
+import { streamOfChunks } from '../../base/scheduling/chunk-stream.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Format } from '../../tables/read/format.ts';
 import type { Query } from '../syntax/ast.ts';

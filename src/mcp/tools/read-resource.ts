@@ -1,5 +1,5 @@
 import { fileNameOf } from '../../base/paths.ts';
-import { TimeSlice } from '../../base/work/time-slice.ts';
+import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import { integerText, JsonText, writeJson } from '../json-text.ts';
 import { MAX_NAME, MAX_QUERY, requireResource, uriOf } from '../named-resource.ts';
 import { readFile, readRows, rowsObject, urlOf } from '../resource-content.ts';

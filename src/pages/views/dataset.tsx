@@ -7,7 +7,7 @@ import type { App } from '../../app.ts';
 import { AppError } from '../../base/errors.ts';
 import { statFile } from '../../base/files/file-stamp.ts';
 import { encodePath } from '../../base/paths.ts';
-import { isCrowded, ownTurn } from '../../base/work/time-slice.ts';
+import { isCrowded, ownTurn } from '../../base/scheduling/time-slice.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../../http/context.ts';
 import { linkQuery } from '../../http/link-query.ts';

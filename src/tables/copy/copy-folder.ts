@@ -5,7 +5,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { sha256Hex, shortId } from '../../base/ids.ts';
 import type { Log } from '../../base/log.ts';
-import { TimeSlice } from '../../base/work/time-slice.ts';
+import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import { COPY_FILES, isSealed, sealCopy, traceOf } from './copy-seal.ts';
 import { Table } from './table.ts';
 import { TABLE_FORMAT } from './table-meta.ts';

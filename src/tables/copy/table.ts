@@ -7,7 +7,7 @@
 import { constants, Database } from 'bun:sqlite';
 import { pathToFileURL } from 'node:url';
 import { sha256Hex } from '../../base/ids.ts';
-import { Mutex } from '../../base/work/semaphore.ts';
+import { Mutex } from '../../base/scheduling/semaphore.ts';
 import { traceOf } from './copy-seal.ts';
 import { asNoSpace, requireRoom } from './disk-room.ts';
 import { typeOfCounts } from '../infer/infer.ts';

@@ -18,7 +18,7 @@ import {
   statFile,
 } from '../../base/files/file-stamp.ts';
 import type { Log } from '../../base/log.ts';
-import type { Soon } from '../../base/work/maybe-promise.ts';
+import type { Soon } from '../../base/scheduling/maybe-promise.ts';
 import { Turn } from '../../processes/turn.ts';
 import { CopyFolder, tableId } from './copy-folder.ts';
 import { type BuildOrder, type Lineage, lineageOf } from './copy-lineage.ts';

@@ -5,7 +5,7 @@
  * over many rows yield to the event loop.
  */
 import { AppError } from '../../base/errors.ts';
-import { TimeSlice } from '../../base/work/time-slice.ts';
+import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import { PAGE_BYTES } from '../copy/copy-file.ts';
 import type { Mutation, RowUpdate, RowValues } from './mutation.ts';
 import type { Table, TableCommit } from '../copy/table.ts';

@@ -3,7 +3,7 @@
  * running SQLite statement cannot be interrupted from inside.
  */
 import { Database } from 'bun:sqlite';
-import { streamOfChunks } from '../../base/work/chunk-stream.ts';
+import { streamOfChunks } from '../../base/scheduling/chunk-stream.ts';
 import type { RowShape } from '../encode/encode.ts';
 import { openReader } from './connection.ts';
 import { encoderFor, requireFit } from '../encode/encoders.ts';

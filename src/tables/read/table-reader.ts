@@ -4,11 +4,11 @@
  *
  * Keeps what makes the next read cheaper: counts per version, and indexes on columns in use.
  */
-import { askedBy } from '../../base/work/current-person.ts';
+import { askedBy } from '../../base/scheduling/current-person.ts';
 import { Lru } from '../../base/lru.ts';
 import type { Log } from '../../base/log.ts';
 import { isStopping } from '../../processes/child-supply.ts';
-import type { Soon } from '../../base/work/maybe-promise.ts';
+import type { Soon } from '../../base/scheduling/maybe-promise.ts';
 import type { ChildPool } from '../../processes/child-pool.ts';
 import { encoders, type Row } from '../encode/encode.ts';
 import { type Format, formatDetails } from './format.ts';

@@ -1,5 +1,5 @@
 /** `X-API-Key: ak_...` or `Authorization: Bearer ak_...`; aliases of keys likewise. */
-import { type Soon, whenThere } from '../../../base/work/maybe-promise.ts';
+import { type Soon, whenThere } from '../../../base/scheduling/maybe-promise.ts';
 import type { FoundApiKey } from '../api-keys.ts';
 import { findApiKey, isApiKeyText, noteApiKeyUse } from '../api-keys.ts';
 import { isUseDue } from '../last-use.ts';
