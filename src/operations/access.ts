@@ -1,6 +1,6 @@
 /**
- * The only place that decides whether a caller may use a resource. Permission is checked before existence, so nobody
- * without a right learns which names exist.
+ * Applies what permissions cover (accounts/rights/permissions.ts) to a caller and a name. Permission is checked before
+ * existence, so nobody without a right learns which names exist.
  */
 import type { App } from '../app.ts';
 import type { Audit } from '../accounts/audit/audit.ts';

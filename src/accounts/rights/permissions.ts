@@ -1,6 +1,6 @@
 /**
- * The one place that decides what permissions cover. Rights only add up: groups grant, nothing denies; only an API
- * key's scopes narrow them.
+ * Decides what permissions cover; operations/access.ts asks it for each request. Rights only add up: groups grant, nothing
+ * denies; only an API key's scopes narrow them.
  */
 import { AppError } from '../../base/errors.ts';
 import { type Soon, whenThere } from '../../base/scheduling/maybe-promise.ts';
