@@ -3,11 +3,11 @@ import { MAX_CELL_TEXT } from '../../src/tables/encode/sheet-text.ts';
 import { editWorkbook, LEGACY_IS_READ_ONLY } from './edit/editor.ts';
 import { readWorkbook, readWorksheetNames } from './reader.ts';
 
-/** One dataset per worksheet: .xlsx read and written, legacy .xls read-only. */
+/** One dataset per worksheet: .xlsx and .xlsm read and written, legacy .xls read-only. */
 export const workbook: Kind = {
   type: 'excel',
   family: 'dataset',
-  extensions: ['.xlsx', '.xls'],
+  extensions: ['.xlsx', '.xlsm', '.xls'],
   dataset: {
     read: readWorkbook,
     edit: editWorkbook,

@@ -1,9 +1,10 @@
 import { unreadable } from '../../src/base/errors.ts';
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
-import type { KindLimits } from '../../src/docroot/kind.ts';
+import type { KindLimits, SheetName } from '../../src/docroot/kind.ts';
 import type { ReadOptions, RowSink } from '../../src/tables/types.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
-import { legacySheetNames, readLegacySheet } from './xls/legacy-reader.ts';
+import { readLegacySheet } from './xls/legacy-reader.ts';
+import { openLegacyWorkbook } from './xls/legacy-workbook.ts';
 import { openPackage } from './xlsx/package.ts';
 import { readSheet } from './xlsx/sheet-reader.ts';
 
@@ -22,14 +23,15 @@ export async function readWorkbook(
     : readSheet(source, options, sink, maxBytes);
 }
 
-/** In workbook order, hidden ones included. Throws `unreadable-file`. */
+/** In workbook order. Throws `unreadable-file`. */
 export async function readWorksheetNames(
   source: FileSource,
   { maxBytes }: KindLimits = DEFAULT_LIMITS,
-): Promise<string[]> {
-  if (await isLegacy(source)) return legacySheetNames(source);
-  const { worksheets } = await openPackage(source, maxBytes);
-  return worksheets.map(({ name }) => name);
+): Promise<SheetName[]> {
+  const { worksheets } = (await isLegacy(source))
+    ? await openLegacyWorkbook(source)
+    : await openPackage(source, maxBytes);
+  return worksheets.map(({ name, isHidden }) => (isHidden ? { hidden: name } : name));
 }
 
 /** By the first bytes. Throws `unreadable-file` for any other file. */

@@ -47,10 +47,13 @@ export async function openCatalogue(
   const shared = app.registry
     .sharedNames()
     .map(({ name, table, holder }) => `${table.rel} shares the name '${name}' with ${holder.rel}`);
+  const hidden = app.registry
+    .hiddenSheets()
+    .map(({ rel, text }) => `${rel} is published in part: ${text}`);
   return {
     services: app,
     resources,
-    warnings: [...shadowed, ...shared],
+    warnings: [...shadowed, ...shared, ...hidden],
     problems: [
       ...resources.flatMap(({ rel, problem }) =>
         problem === null ? [] : [{ rel, reason: problem }],

@@ -135,6 +135,10 @@ export const settings = {
         : null,
     summary: 'Publishes files of an extension as another type, or with `none` not at all.',
   }),
+  'resources.hidden_sheets': boolean({
+    default: false,
+    summary: 'Publishes worksheets that are hidden in their workbook.',
+  }),
   'upload.enabled': boolean({ default: false, live: true, summary: 'Accepts uploads.' }),
   'upload.max_size_bytes': bytes({
     default: 10 * 2 ** 20,

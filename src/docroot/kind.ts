@@ -23,6 +23,9 @@ export interface KindLimits {
   readonly maxBytes: number;
 }
 
+/** A table of a file that may hold several; one its author has hidden is published only where configured. */
+export type SheetName = string | { readonly hidden: string };
+
 export interface DatasetKind {
   /**
    * Delivers every row to the sink, in file order. Throws AppError `unreadable-file` with a reason that names the
@@ -52,7 +55,7 @@ export interface DatasetKind {
    * Names of the tables in file order; absent: the file is one table. Runs in the `parse` child; throws as `read`.
    * Each becomes a resource, read with `options.sheet`.
    */
-  sheets?(source: FileSource, limits: KindLimits): Promise<string[]>;
+  sheets?(source: FileSource, limits: KindLimits): Promise<SheetName[]>;
   /** Text of the 405 for unsafe methods, for files of this kind that cannot be written. */
   readOnlyReason?(rel: string): string | null;
 }

@@ -103,6 +103,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
     sheetMemory: exclusive ? join(stateDir, 'sheets.json') : null,
     mountMemory: exclusive ? join(stateDir, 'mounts.json') : null,
     sheetsOf: (file) => workers.sheetsOf(file),
+    publishesHiddenSheets: config().resources.hidden_sheets,
   });
   const datasets = new Datasets(registry);
   const timeoutMs = (): number => config().locks.timeout_seconds * 1000;

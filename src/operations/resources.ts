@@ -83,7 +83,7 @@ export function factsOf(
 interface DocrootView {
   /** By rel in byte order. */
   readonly resources: readonly Resource[];
-  /** Files and folders that could not be read, or that no name can reach. */
+  /** What could not be read, what no name can reach, and hidden worksheets. */
   readonly unpublished: readonly { readonly rel: string; readonly text: string }[];
 }
 
@@ -91,7 +91,10 @@ export function describeDocroot(
   { registry }: Pick<App, 'registry'>,
   _admin: Administrator,
 ): DocrootView {
-  return { resources: registry.list(), unpublished: registry.scanProblems() };
+  return {
+    resources: registry.list(),
+    unpublished: [...registry.scanProblems(), ...registry.hiddenSheets()],
+  };
 }
 
 /** A column with an example value; undefined: none that could be shown. */

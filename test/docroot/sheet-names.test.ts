@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { AppError } from '../../src/base/errors.ts';
 import type { Kind } from '../../src/docroot/kind.ts';
 import type { FoundFile } from '../../src/docroot/registry/scan.ts';
+import type { SheetName } from '../../src/docroot/kind.ts';
 import { SheetNames } from '../../src/docroot/registry/sheet-names.ts';
 import { eventually } from '../http/eventually.ts';
 import { testLog } from '../support/database.ts';
@@ -23,13 +24,20 @@ function found(rel: string, inode = '1'): FoundFile {
 const filesOf = (...files: readonly FoundFile[]) => new Map(files.map((file) => [file.rel, file]));
 
 interface Wanted {
-  readonly sheetsOf: (file: FoundFile) => Promise<readonly string[] | null>;
+  readonly sheetsOf: (file: FoundFile) => Promise<readonly SheetName[] | null>;
   readonly memory?: string;
+  readonly publishesHidden?: boolean;
 }
 
-function sheetNames({ sheetsOf, memory }: Wanted): SheetNames {
+function sheetNames({ sheetsOf, memory, publishesHidden = false }: Wanted): SheetNames {
   const { log } = testLog();
-  return new SheetNames({ sheetsOf, memory: memory ?? null, log, onListed: async () => undefined });
+  return new SheetNames({
+    sheetsOf,
+    publishesHidden,
+    memory: memory ?? null,
+    log,
+    onListed: async () => undefined,
+  });
 }
 
 test('hundreds of files at once are opened a few at a time, and none is left out', async () => {
@@ -91,4 +99,21 @@ test('names are remembered across restarts for the very version of the file', as
   third.follow(filesOf(found('a.xlsx')));
   await third.settled();
   expect(third.namesOf('a.xlsx')).toEqual(['D']);
+});
+
+test('what is remembered holds whether hidden sheets are published or not (DS-65)', async () => {
+  using folder = temporaryFolder();
+  const memory = folder.at('sheets.json');
+  const sheetsOf = async (): Promise<SheetName[]> => ['A', { hidden: 'B' }];
+  const first = sheetNames({ memory, sheetsOf });
+  first.follow(filesOf(found('a.xlsx')));
+  await first.settled();
+  expect([first.namesOf('a.xlsx'), [...first.hidden()]]).toEqual([
+    ['A'],
+    [{ rel: 'a.xlsx', sheet: 'B' }],
+  ]);
+  await eventually(async () => expect(await Bun.file(memory).text()).toContain('a.xlsx'));
+  const second = sheetNames({ memory, sheetsOf, publishesHidden: true });
+  second.follow(filesOf(found('a.xlsx')));
+  expect([second.namesOf('a.xlsx'), [...second.hidden()]]).toEqual([['A', 'B'], []]);
 });

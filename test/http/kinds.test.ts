@@ -37,10 +37,10 @@ const PNG = Buffer.from(
   'base64',
 );
 
-function workbook(value: string): Uint8Array {
+function workbook(value: string, bookType: 'xlsx' | 'xlsm' = 'xlsx'): Uint8Array {
   const book = utils.book_new();
   utils.book_append_sheet(book, utils.aoa_to_sheet([['n'], [value]]), 'One');
-  return write(book, { type: 'buffer', bookType: 'xlsx' }) as Uint8Array;
+  return write(book, { type: 'buffer', bookType }) as Uint8Array;
 }
 
 function legacyWorkbook(value: string): Uint8Array {
@@ -110,6 +110,17 @@ const cases: readonly KindCase[] = [
     sheet: 'One',
     content: workbook('first'),
     other: workbook('second'),
+    address: api,
+    contentType: JSON_TYPE,
+    isWritable: true,
+    words: ['first', 'second'],
+  },
+  {
+    type: 'excel',
+    extension: '.xlsm',
+    sheet: 'One',
+    content: workbook('first', 'xlsm'),
+    other: workbook('second', 'xlsm'),
     address: api,
     contentType: JSON_TYPE,
     isWritable: true,

@@ -19,11 +19,6 @@ const ERRORS: Readonly<Record<number, string>> = {
   0x2b: '#GETTING_DATA',
 };
 
-/** In workbook order. Throws `unreadable-file`. */
-export async function legacySheetNames(source: FileSource): Promise<string[]> {
-  return (await openLegacyWorkbook(source)).worksheets.map(({ name }) => name);
-}
-
 /** The worksheet `options.sheet`, or the first. Throws `unreadable-file`. */
 export async function readLegacySheet(
   source: FileSource,

@@ -31,8 +31,12 @@ export class LegacyWorkbook {
   readonly stream: Buffer;
   readonly isUnicode: boolean;
   #decoder = codePageDecoder(DEFAULT_CODE_PAGE);
-  /** In workbook order, hidden ones included, without charts and macros. */
-  readonly worksheets: { readonly name: string; readonly offset: number }[] = [];
+  /** In workbook order, without charts and macros. */
+  readonly worksheets: {
+    readonly name: string;
+    readonly offset: number;
+    readonly isHidden: boolean;
+  }[] = [];
   strings: readonly string[] = [];
   /** By cell format. */
   readonly kinds: readonly DateKind[];
@@ -96,7 +100,9 @@ export class LegacyWorkbook {
     if (this.worksheets.length === MAX_SHEETS) {
       throw unreadable(`it has more than ${MAX_SHEETS} sheets`);
     }
-    this.worksheets.push({ name, offset: bytes.readUInt32LE(0) });
+    // The lowest two bits: visible, hidden, very hidden (MS-XLS, 2.4.28).
+    const isHidden = (bytes[4]! & 3) !== 0;
+    this.worksheets.push({ name, offset: bytes.readUInt32LE(0), isHidden });
   }
 }
 

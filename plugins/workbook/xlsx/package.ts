@@ -15,6 +15,7 @@ import { refuseOtherEncodings, unescaped } from '../xml/xml-text.ts';
 export interface Worksheet {
   readonly name: string;
   readonly entry: ArchiveEntry;
+  readonly isHidden: boolean;
 }
 
 /** Nothing of the sheets is read yet. */
@@ -87,7 +88,8 @@ async function parseWorkbook(
     if (worksheets.has(name)) {
       throw unreadable(`it has two worksheets named ${JSON.stringify(name)}`);
     }
-    worksheets.set(name, { name, entry: meant.entry });
+    const isHidden = (cursor.attribute('state') ?? 'visible') !== 'visible';
+    worksheets.set(name, { name, entry: meant.entry, isHidden });
   }
   if (!cursor.isComplete) throw cursor.malformed(cursor.to);
   if (worksheets.size === 0) throw unreadable('it has no worksheet');

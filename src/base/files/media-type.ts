@@ -25,6 +25,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['.webp', 'image/webp'],
   ['.avif', 'image/avif'],
   ['.xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  ['.xlsm', 'application/vnd.ms-excel.sheet.macroEnabled.12'],
   ['.xls', 'application/vnd.ms-excel'],
   ['.parquet', 'application/vnd.apache.parquet'],
   ['.mp3', 'audio/mpeg'],

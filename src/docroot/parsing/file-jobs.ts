@@ -7,7 +7,14 @@ import type { ChildJobs } from '../../processes/child-server.ts';
 import type { TableLayout } from '../../tables/types.ts';
 import { DocumentRoot } from '../document-root.ts';
 import { changesOf, editPlanResponse, type WireChanges } from './edit-wire.ts';
-import type { Kind, KindLimits, MediaMetadata, PictureSize, RenderedDocument } from '../kind.ts';
+import type {
+  Kind,
+  KindLimits,
+  MediaMetadata,
+  PictureSize,
+  RenderedDocument,
+  SheetName,
+} from '../kind.ts';
 import { type OpenedFile, openForRead } from '../opener.ts';
 
 export interface FileOrder {
@@ -51,7 +58,7 @@ export function fileJobs(kinds: readonly Kind[]): ChildJobs {
   };
 }
 
-async function listSheets(order: FileOrder, kinds: readonly Kind[]): Promise<string[]> {
+async function listSheets(order: FileOrder, kinds: readonly Kind[]): Promise<SheetName[]> {
   const { sheets } = datasetKindOf(order, kinds);
   if (!sheets) throw new AppError('internal', `${order.type} files are one table each`);
   return withFile(order, (source) => sheets(source, order.limits));

@@ -10,6 +10,7 @@ import type { Turn } from '../../processes/turn.ts';
 import type { Config } from '../../config/settings.ts';
 import type { BuildOrder } from '../../tables/copy/copy-lineage.ts';
 import type { EditPlan, TableChanges, TableLayout } from '../../tables/types.ts';
+import type { SheetName } from '../kind.ts';
 import type { CompanionPaths } from '../companions.ts';
 import type { DocumentJobName } from '../documents.ts';
 import { readEditPlan, wireChanges } from './edit-wire.ts';
@@ -42,12 +43,12 @@ export class ParseWorkers {
   }
 
   /** Empty when its kind does not publish it, null when it is one resource. */
-  async sheetsOf({ rel, kind }: FoundFile): Promise<readonly string[] | null> {
+  async sheetsOf({ rel, kind }: FoundFile): Promise<readonly SheetName[] | null> {
     const job = kind.detection ? 'detect' : 'sheets';
     try {
       const limits = { processorMs: SHEETS_MS };
       const response = await this.#ask(job, this.#fileOrder(rel, kind.type), limits);
-      return (await response.json()) as string[] | null;
+      return (await response.json()) as SheetName[] | null;
     } catch (error) {
       if (!(error instanceof TooMuchWork)) throw error;
       const text = `Cannot read '${rel}': telling what is in it takes longer than ${SHEETS_MS / 1000} seconds`;

@@ -15,7 +15,7 @@ import { AwayMounts } from './unmounted.ts';
 import { companionPaths, isCompanion, type CompanionPaths } from '../companions.ts';
 import { isAtOrBelow, type DocumentRoot } from '../document-root.ts';
 import type { KindTable } from './kind-table.ts';
-import type { Family, Kind, ResourceType } from '../kind.ts';
+import type { Family, Kind, ResourceType, SheetName } from '../kind.ts';
 import { Names, stemNameOf, type Area, type SharedName } from './names.ts';
 import { scan, type FoundFile, type Scan, type ScanProblem } from './scan.ts';
 import { SheetNames } from './sheet-names.ts';
@@ -54,7 +54,8 @@ interface RegistryOptions {
    * None for a file its kind's `detection` rejects, null for a file that is one resource; called once for each
    * version. Throws as the kind. Absent: null for all.
    */
-  readonly sheetsOf?: (file: FoundFile) => Promise<readonly string[] | null>;
+  readonly sheetsOf?: (file: FoundFile) => Promise<readonly SheetName[] | null>;
+  readonly publishesHiddenSheets?: boolean;
   /** Keeps the answers across restarts. */
   readonly sheetMemory?: string | null;
   /** Keeps mount points across restarts; absent: after a restart missing files count as gone. */
@@ -96,6 +97,7 @@ export class Registry {
         ? null
         : new SheetNames({
             sheetsOf,
+            publishesHidden: options.publishesHiddenSheets === true,
             memory: sheetMemory,
             log,
             onListed: (file, problem) => this.#followSheets(file, problem),
@@ -200,6 +202,14 @@ export class Registry {
         text: `the name differs from '${holder.rel}' in Unicode normalisation only`,
       })),
     ];
+  }
+
+  /** Worksheets their authors have hidden, and the reason why they are not published. */
+  hiddenSheets(): readonly ScanProblem[] {
+    return Array.from(this.#sheets?.hidden() ?? [], ({ rel, sheet }) => ({
+      rel,
+      text: `the worksheet '${sheet}' is hidden, and resources.hidden_sheets is false`,
+    }));
   }
 
   /** Its file system is not mounted, or its folder is out of sight, as of the last look. */

@@ -11,6 +11,7 @@ import type { Log } from '../../base/log.ts';
 import { isStopping } from '../../processes/child-supply.ts';
 import { Semaphore } from '../../base/scheduling/semaphore.ts';
 import { version } from '../../base/version.ts';
+import type { SheetName } from '../kind.ts';
 import type { FoundFile } from './scan.ts';
 
 /** Files opened at the same time; the workers have other things to do. */
@@ -25,7 +26,8 @@ interface SheetNamesOptions {
    * None: it is not published; null: it is one resource. Throws as the kind: `unreadable-file` and similar are final
    * for this version of the file.
    */
-  readonly sheetsOf: (file: FoundFile) => Promise<readonly string[] | null>;
+  readonly sheetsOf: (file: FoundFile) => Promise<readonly SheetName[] | null>;
+  readonly publishesHidden: boolean;
   /** Resolves when all listeners are done. */
   readonly onListed: (file: FoundFile, problem: string | null) => Promise<void>;
   readonly memory: string | null;
@@ -34,14 +36,14 @@ interface SheetNamesOptions {
 
 interface Listed {
   readonly file: FoundFile;
-  readonly names: readonly string[] | null;
+  readonly names: readonly SheetName[] | null;
   /** False before the file was opened, and when it could not be read. */
   readonly isKnown: boolean;
 }
 
 interface SavedNames {
   readonly stamp: FileStamp;
-  readonly names: readonly string[] | null;
+  readonly names: readonly SheetName[] | null;
 }
 
 export class SheetNames {
@@ -58,7 +60,22 @@ export class SheetNames {
 
   /** Null: the file is one resource. Empty until the names are known; a changed file keeps its old ones meanwhile. */
   namesOf(rel: string): readonly string[] | null {
-    return this.#lists.get(rel)?.names ?? null;
+    const names = this.#lists.get(rel)?.names ?? null;
+    if (names === null) return null;
+    const { publishesHidden } = this.#options;
+    return names.flatMap((name) =>
+      typeof name === 'string' ? name : publishesHidden ? name.hidden : [],
+    );
+  }
+
+  /** Those that are not published. */
+  *hidden(): Generator<{ readonly rel: string; readonly sheet: string }> {
+    if (this.#options.publishesHidden) return;
+    for (const [rel, { names }] of this.#lists) {
+      for (const name of names ?? []) {
+        if (typeof name !== 'string') yield { rel, sheet: name.hidden };
+      }
+    }
   }
 
   /** It was not opened yet, or cannot be read. */
@@ -92,7 +109,7 @@ export class SheetNames {
   }
 
   async #list(file: FoundFile, attempt: number): Promise<void> {
-    let names: readonly string[] | null = null;
+    let names: readonly SheetName[] | null = null;
     let problem: string | null = null;
     try {
       names = await this.#slots.run(() =>

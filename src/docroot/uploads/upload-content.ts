@@ -105,7 +105,7 @@ const PROLOGUE = /^(?:\s+|<\?.*?\?>|<!--.*?-->|<!doctype svg[^>[]*(?:\[.*?\])?\s
 /** Only these extensions have their type compared. */
 const EXPECTED = new Set(
   (
-    '.png .jpg .jpeg .gif .webp .pdf .zip .xlsx .json .svg .xml .html .htm .csv .txt .md .xls .parquet ' +
+    '.png .jpg .jpeg .gif .webp .pdf .zip .xlsx .xlsm .json .svg .xml .html .htm .csv .txt .md .xls .parquet ' +
     '.mp4 .avi .mkv .webm .mp3 .ogg .wav'
   ).split(' '),
 );
@@ -127,7 +127,7 @@ function sniffType(name: string, { head, hasNul }: Seen): string {
   if (/^RIFF....WEBP/s.test(text)) return 'image/webp';
   if (text.startsWith('%PDF-')) return 'application/pdf';
   if (/^PK(?:\x03\x04|\x05\x06)/.test(text)) {
-    return extensionOf(name) === '.xlsx' ? mediaTypeOf(name) : 'application/zip';
+    return /^\.xls[mx]$/.test(extensionOf(name)) ? mediaTypeOf(name) : 'application/zip';
   }
   return hasNul ? BINARY : textType(text.replace(/^\xef\xbb\xbf/, '').trimStart());
 }
