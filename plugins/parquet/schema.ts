@@ -175,7 +175,7 @@ function logicalType(element: ThriftStruct): FileType | null {
       return isKnown ? { kind: 'integer', bits, isSigned: details.boolean(2) ?? true } : null;
     }
     case Logical.time:
-      return { kind: 'time', unit: unitOf(details.struct(2)) };
+      return { kind: 'time', unit: unitOf(details.struct(2)), isUtc: details.boolean(1) ?? false };
     case Logical.timestamp: {
       const isUtc = details.boolean(1) ?? false;
       return { kind: 'timestamp', unit: unitOf(details.struct(2)), isUtc };
@@ -207,9 +207,9 @@ function convertedType(element: ThriftStruct, physical: number): FileType | null
     case Converted.date:
       return { kind: 'date' };
     case Converted.timeMillis:
-      return physical === Physical.int32 ? { kind: 'time', unit: 'ms' } : null;
+      return physical === Physical.int32 ? { kind: 'time', unit: 'ms', isUtc: true } : null;
     case Converted.timeMicros:
-      return physical === Physical.int64 ? { kind: 'time', unit: 'us' } : null;
+      return physical === Physical.int64 ? { kind: 'time', unit: 'us', isUtc: true } : null;
     case Converted.timestampMillis:
       return { kind: 'timestamp', unit: 'ms', isUtc: true };
     case Converted.timestampMicros:

@@ -51,10 +51,9 @@ export const unique = defineCommand({
   examples: [`search | unique --fields='["host"]'`],
   bindFlags: (flags, input) => {
     const place = flags.placeOf('fields');
-    const columns = flags.names('fields')!.map((name) => {
-      const { get, type } = input.require(name, 'flag', place);
-      return { name, type, get };
-    });
+    const columns = flags
+      .names('fields')!
+      .map((name) => ({ ...input.require(name, 'flag', place), name }));
     const shape = projected(input, columns);
     return chained(input, [shape, firstOfEach(shape.schema, keyOfAll, 1)]);
   },

@@ -2,7 +2,7 @@ import { defineCommand, expressionContext, type StageContext } from '../command.
 import { compileColumn } from '../expressions/evaluate.ts';
 import { parseExpression, printExpression, printName } from '../expressions/expression.ts';
 import { chained, mapped, type Rows } from '../run/operator.ts';
-import type { ColumnType, Schema } from '../run/schema.ts';
+import type { CellType, Schema } from '../run/schema.ts';
 import { withColumns } from '../run/shape.ts';
 import type { Expression, Form } from '../syntax/ast.ts';
 import { parseFlagExpression } from '../syntax/flag-expression.ts';
@@ -14,9 +14,9 @@ const COUNTED_CHARACTERS = 4_096;
 export function setting(
   input: Schema,
   name: string,
-  { type, get }: { readonly type: ColumnType; readonly get: Evaluate },
+  { get, ...type }: CellType & { readonly get: Evaluate },
 ): Rows {
-  const { schema, positions } = withColumns(input, [{ name, type }]);
+  const { schema, positions } = withColumns(input, [{ name, ...type }]);
   const position = positions[0]!;
   return mapped(schema, (row, meter) => {
     const value = get(row);

@@ -46,8 +46,7 @@ const terse = {
         const meant = input.shown.filter(({ column }) => tests[at]!(column.name));
         return meant.map(({ index }) => kept(input, index));
       }
-      const { type, get } = input.require(text, 'terse', place);
-      return [{ name: text, type, get }];
+      return [{ ...input.require(text, 'terse', place), name: text }];
     });
     const first = columns.filter(
       ({ name }, index) => columns.findIndex((one) => one.name === name) === index,

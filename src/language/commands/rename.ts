@@ -44,7 +44,7 @@ export const rename = defineCommand<readonly Pair[]>({
       if (input.has(from)) names.set(from, to);
       else {
         const reference = input.find(from, 'terse');
-        if (reference) made.push({ name: to, type: reference.type, get: reference.get });
+        if (reference) made.push({ ...reference, name: to });
       }
     }
     return projected(input, [...renamed(input, names), ...made]);
@@ -56,7 +56,7 @@ function renamed(input: Schema, names: ReadonlyMap<string, string>): MadeColumn[
     const to = names.get(column.name);
     if (to === undefined) return column;
     // Naming a hidden column shows it.
-    const { type, get, use } = column;
-    return { name: to, type, get, ...(use && { use }) };
+    const { isHidden: _hidden, ...shown } = column;
+    return { ...shown, name: to };
   });
 }

@@ -202,7 +202,7 @@ function selectedColumns(
     const { schema } = context;
     const reference = typeof item === 'string' ? schema.find(text, 'flag') : null;
     if (reference && (schema.has(text) || !(schema.isOpen && /[=(]/.test(text)))) {
-      return { name: text, type: reference.type, get: reference.get };
+      return { ...reference, name: text };
     }
     if (!/[=(]/.test(text)) schema.require(text, 'flag', place);
     const { alias, expression } = parseFlagExpression(text, place);

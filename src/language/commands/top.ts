@@ -4,7 +4,7 @@ import { roundTo } from '../expressions/arithmetic.ts';
 import { compareKeys, Groups, type Group } from '../expressions/grouping.ts';
 import { keyOfAll, type Row, type Value } from '../expressions/value.ts';
 import type { Rows } from '../run/operator.ts';
-import { Schema, type Column } from '../run/schema.ts';
+import { cellTypeOf, Schema, type Column } from '../run/schema.ts';
 import type { Word } from '../syntax/ast.ts';
 import { isNo, keepsNothing, limitOf } from '../syntax/count.ts';
 import { parseNames, printNames } from '../syntax/terse-aggregate.ts';
@@ -60,7 +60,7 @@ function parse(reader: TerseReader): Args {
 /** Columns: group, combination, `count`, `percent`. `direction` is -1 for the most frequent first. */
 function bindFrequent(args: Args, input: Schema, direction: 1 | -1): Rows {
   const named = input.requireAll([...args.by, ...args.fields]);
-  const columns: Column[] = named.map(({ name, type }) => ({ name, type }));
+  const columns: Column[] = named.map(({ name, ...type }) => ({ name, ...cellTypeOf(type) }));
   columns.push({ name: 'count', type: 'json' });
   if (args.showsPercent) columns.push({ name: 'percent', type: 'json' });
   const last = new Map(columns.map(({ name }, index) => [name, index]));

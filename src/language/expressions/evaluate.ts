@@ -11,7 +11,7 @@ import { likeTest, requirePattern } from './patterns.ts';
 import { fillValue, type Parameters } from '../syntax/placeholder.ts';
 import { foreignFunction } from '../syntax/foreign-words.ts';
 import { Problem, unknownName, type Place } from '../syntax/problem.ts';
-import type { ColumnType, Schema } from '../run/schema.ts';
+import { cellTypeOf, type CellType, type Schema } from '../run/schema.ts';
 import { doubleOf, type Evaluate, finite, jsonOf, textOf, type Value } from './value.ts';
 
 export interface ExpressionContext {
@@ -53,17 +53,17 @@ export function compileExpression(expression: Expression, context: ExpressionCon
 export function compileColumn(
   expression: Expression,
   context: ExpressionContext,
-): { readonly get: Evaluate; readonly type: ColumnType } {
+): CellType & { readonly get: Evaluate } {
   const get = compileExpression(expression, context);
-  return { get, type: typeOfExpression(expression, context) };
+  return { get, ...typeOfExpression(expression, context) };
 }
 
 /** The type of the column it copies, else json. */
-function typeOfExpression(expression: Expression, { schema, form }: ExpressionContext): ColumnType {
-  if (expression.kind === 'name') return schema.find(expression.name, form)?.type ?? 'json';
+function typeOfExpression(expression: Expression, { schema, form }: ExpressionContext): CellType {
   const isReference = expression.kind === 'call' && expression.name === 'F' && form === 'flag';
-  const [only] = isReference ? expression.args : [];
-  return only?.kind === 'name' ? (schema.find(only.name, form)?.type ?? 'json') : 'json';
+  const copied = isReference ? expression.args[0] : expression;
+  const found = copied?.kind === 'name' ? schema.find(copied.name, form) : null;
+  return cellTypeOf(found ?? { type: 'json' });
 }
 
 function unary(op: string, operand: Evaluate): Evaluate {

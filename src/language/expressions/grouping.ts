@@ -2,7 +2,7 @@
 import type { AccumulatorFactory, Accumulator } from './aggregates.ts';
 import { MAX_GROUPS } from '../limits.ts';
 import { requireAtMost, type Meter, type Rows } from '../run/operator.ts';
-import { Schema, type Column, type Reference } from '../run/schema.ts';
+import { cellTypeOf, Schema, type Column, type Reference } from '../run/schema.ts';
 import { compareValues, keyOfAll, sizeOf, type Row, type Value, type Evaluate } from './value.ts';
 
 export interface Group {
@@ -66,7 +66,7 @@ export function grouped(
   aggregates: readonly { readonly name: string; readonly factory: AccumulatorFactory }[],
 ): Rows {
   const columns: Column[] = [
-    ...keys.map(({ name, type }) => ({ name, type })),
+    ...keys.map(({ name, ...type }) => ({ name, ...cellTypeOf(type) })),
     ...aggregates.map(({ name }) => ({ name, type: 'json' as const })),
   ];
   const getters = keys.map(({ get }) => get);

@@ -104,10 +104,8 @@ class Tracking {
 
   constructor({ source, context }: PlannedRead) {
     this.schema = new Schema(
-      source.schema.columns.map(({ name, type, isHidden }, index): Column => ({
-        name,
-        type,
-        ...(isHidden && { isHidden }),
+      source.schema.columns.map((column, index): Column => ({
+        ...column,
         use: (part) => noteUse(this.wanted, index, part),
       })),
     );

@@ -1,5 +1,6 @@
 /**
- * Numbers stay numbers, times are their text, lists and objects JSON text. Such files begin with their column types,
+ * Numbers stay numbers, times are their text, lists and objects JSON text; cells of a Parquet file keep the type it
+ * declares. Such files begin with their column types,
  * so the query is run to its end first; any error is an answer, never a truncated file.
  */
 import { AppError } from '../../base/errors.ts';
@@ -36,13 +37,14 @@ export async function makeResultFile(
 ): Promise<ResultFile> {
   const { shown } = schema;
   const encode = await encoderFor(format);
-  const aside = new SetAsideRows(directory, shown.length, MAX_BYTES);
+  const files = shown.map(({ column: { file } }) => file);
+  const aside = new SetAsideRows(directory, files, MAX_BYTES);
   try {
     const isCut = setAside(batches, limit, (row) =>
       aside.add(shown.map(({ index }) => row[index] ?? null)),
     );
     await requireRoomIn(format, aside.count);
-    const columns = shown.map(({ column: { name } }, at) => ({ name, type: aside.typeOf(at) }));
+    const columns = shown.map(({ column: { name } }, at) => ({ name, ...aside.typeOf(at) }));
     const shape = { columns, rowIdAt: null, blank: 'null' as const };
     return {
       rows: aside.count,

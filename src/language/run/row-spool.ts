@@ -10,8 +10,16 @@ import { openNameless } from '../../base/files/temporary-files.ts';
 import { asNoSpace, requireRoom } from '../../tables/copy/disk-room.ts';
 import type { Row as StoredRow } from '../../tables/encode/encode.ts';
 import { Problem } from '../syntax/problem.ts';
-import { jsonOf, type Value } from '../expressions/value.ts';
-import type { ColumnType } from '../../tables/infer/file-type.ts';
+import { isNumber, jsonOf, type Value } from '../expressions/value.ts';
+import {
+  type ColumnType,
+  type FileColumn,
+  type FileType,
+  presentedType,
+  wideNumber,
+} from '../../tables/infer/file-type.ts';
+import { nativeValue } from '../../tables/encode/native-value.ts';
+import { wideKeyOf } from '../../tables/values/wide-number.ts';
 
 const PIECE_CHARACTERS = 256 * 1024;
 /** Left free on the disk for everybody else. */
@@ -25,6 +33,8 @@ export class SetAsideRows {
   readonly #directory: string;
   readonly #file: number;
   readonly #seen: readonly Seen[];
+  /** As long as all values fit. */
+  readonly #declared: (Declared | null)[];
   readonly #maxBytes: number;
   readonly #pieces: number[] = [];
   #text = '';
@@ -32,23 +42,36 @@ export class SetAsideRows {
   #isOpen = true;
   count = 0;
 
-  constructor(directory: string, width: number, maxBytes: number) {
+  /** `files` are the types that files declare for the columns. */
+  constructor(directory: string, files: readonly (FileType | undefined)[], maxBytes: number) {
     this.#directory = directory;
     this.#file = openNameless(directory);
-    this.#seen = Array.from({ length: width }, () => new Set());
+    this.#seen = files.map(() => new Set());
+    this.#declared = files.map((file) => (file ? declared(file) : null));
     this.#maxBytes = maxBytes;
   }
 
   /** Throws `too_large`, `no-space`. */
   add(values: readonly Value[]): void {
-    const cells = values.map((value, column) => cellOf(value, this.#seen[column]!));
+    const cells = values.map((value, column) => {
+      const file = this.#declared[column];
+      if (file && value !== null && file.stored(value) === null) this.#declared[column] = null;
+      return cellOf(value, this.#seen[column]!);
+    });
     this.#text += `${this.#text === '' ? '[' : ','}[${cells.join(',')}]`;
     this.count++;
     if (this.#text.length >= PIECE_CHARACTERS) this.#write();
   }
 
   /** `string` when the values have no type in common. */
-  typeOf(column: number): ColumnType {
+  typeOf(column: number): { readonly type: ColumnType; readonly file?: FileColumn } {
+    const file = this.#declared[column];
+    return file
+      ? { type: presentedType(file.type), file: { type: file.type, isRequired: false } }
+      : { type: this.#valuesType(column) };
+  }
+
+  #valuesType(column: number): ColumnType {
     const seen = this.#seen[column]!;
     const isNumeric = seen.has('integer') || seen.has('long') || seen.has('fraction');
     const isMixed = seen.has('boolean') && isNumeric;
@@ -63,17 +86,20 @@ export class SetAsideRows {
   /** With their number first, as the dataset encoders take them; a boolean of a typed column is 0 or 1. */
   *rows(): Generator<StoredRow> {
     this.#write();
-    const booleans = this.#seen.map((_, column) => this.typeOf(column) === 'boolean');
+    const storing = this.#seen.map((_, column) => {
+      const file = this.#declared[column];
+      if (file) return (cell: Cell) => (cell === null ? null : file.stored(valueOf(cell)));
+      const isBoolean = this.#valuesType(column) === 'boolean';
+      return (cell: Cell) => storedCell(cell, isBoolean);
+    });
     let at = 0;
     let number = 0;
     for (const length of this.#pieces) {
-      const cells = JSON.parse(this.#read(at, length)) as (
-        number | boolean | string | null | [string]
-      )[][];
+      const cells = JSON.parse(this.#read(at, length)) as Cell[][];
       at += length;
       for (const row of cells) {
         number++;
-        yield [number, ...row.map((cell, column) => storedCell(cell, booleans[column]!))];
+        yield [number, ...row.map((cell, column) => storing[column]!(cell))];
       }
     }
   }
@@ -139,10 +165,34 @@ function cellOf(value: Value, seen: Seen): string {
   }
 }
 
-function storedCell(
-  cell: number | boolean | string | null | [string],
-  isBoolean: boolean,
-): StoredRow[number] {
+type Cell = number | boolean | string | null | [long: string];
+
+function storedCell(cell: Cell, isBoolean: boolean): StoredRow[number] {
   if (typeof cell === 'boolean') return isBoolean ? Number(cell) : String(cell);
+  return valueOf(cell);
+}
+
+function valueOf<Plain>(cell: Plain | [long: string]): Plain | bigint {
   return Array.isArray(cell) ? BigInt(cell[0]) : cell;
+}
+
+interface Declared {
+  readonly type: FileType;
+  /** As a typed copy stores it; null for what the type cannot hold. */
+  readonly stored: (value: Value) => string | number | bigint | null;
+}
+
+/** Null for a type that the values give themselves. */
+function declared(type: FileType): Declared | null {
+  const wide = wideNumber(type);
+  const native = nativeValue(type);
+  if (!wide && !native) return null;
+  const isMeant = (value: Value): value is string | number | bigint =>
+    presentedType(type) === 'string' ? typeof value === 'string' : isNumber(value);
+  const stored: Declared['stored'] = (value) => {
+    if (!isMeant(value)) return null;
+    if (wide) return wideKeyOf(String(value), wide);
+    return native!(value) === null ? null : value;
+  };
+  return { type, stored };
 }

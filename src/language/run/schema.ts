@@ -7,6 +7,7 @@
 import { cuts, memberAt } from '../../base/json/member-path.ts';
 import type { Form, Word } from '../syntax/ast.ts';
 import { Problem, unknownName, type Place } from '../syntax/problem.ts';
+import type { FileType } from '../../tables/infer/file-type.ts';
 import { isObject, type Row, type Value } from '../expressions/value.ts';
 
 /** Everything stages compute is json. */
@@ -22,17 +23,26 @@ export type Part =
 /** As it is, in steps of time, only to add numbers up, or also to compare them. */
 export type Use = 'value' | 'sum' | 'numbers' | { readonly micros: number };
 
-export interface Column {
-  readonly name: string;
+/** What columns keep that only show the cells of another. */
+export interface CellType {
   readonly type: ColumnType;
+  /** As declared by the file that the cells come from; cells of other rows may be among them. */
+  readonly file?: FileType;
+}
+
+export function cellTypeOf({ type, file }: CellType): CellType {
+  return { type, ...(file && { file }) };
+}
+
+export interface Column extends CellType {
+  readonly name: string;
   readonly isHidden?: boolean;
   /** A part, or all, of the column's cells is used; copies of the column keep it. */
   readonly use?: (part?: Part) => void;
 }
 
-export interface Reference {
+export interface Reference extends CellType {
   readonly get: (row: Row) => Value;
-  readonly type: ColumnType;
   readonly column: number | null;
   readonly path: { readonly column: number; readonly rest: string } | null;
 }
@@ -86,7 +96,7 @@ export class Schema {
     const column = this.indexOf(name === RAW ? this.#rawName(form) : name);
     if (column >= 0) {
       this.#useColumn(column, use);
-      return columnReference(column, this.columns[column]!.type);
+      return columnReference(column, this.columns[column]!);
     }
     return this.#findPath(name, form, use) ?? (this.isOpen ? NOTHING : null);
   }
@@ -153,8 +163,8 @@ export function unknownColumn(
 
 const NOTHING: Reference = { get: () => null, type: 'json', column: null, path: null };
 
-function columnReference(column: number, type: ColumnType): Reference {
-  return { get: (row) => row[column] ?? null, type, column, path: null };
+function columnReference(column: number, type: CellType): Reference {
+  return { get: (row) => row[column] ?? null, ...cellTypeOf(type), column, path: null };
 }
 
 function pathReference(column: number, rest: string, form: Form): Reference {

@@ -1,5 +1,5 @@
 import { mapped, type Rows } from './operator.ts';
-import { Schema, type Column, type ColumnType } from './schema.ts';
+import { cellTypeOf, Schema, type CellType, type Column } from './schema.ts';
 import type { Evaluate, Row, Value } from '../expressions/value.ts';
 
 export interface MadeColumn extends Column {
@@ -19,9 +19,9 @@ export function projected(input: Schema, columns: readonly MadeColumn[]): Rows {
   const last = new Map(columns.map((column, index) => [column.name, index]));
   const chosen = columns.filter(({ name }, index) => last.get(name) === index);
   const schema = new Schema(
-    chosen.map(({ name, type, isHidden, use }) => ({
+    chosen.map(({ name, isHidden, use, ...type }) => ({
       name,
-      type,
+      ...cellTypeOf(type),
       ...(isHidden && { isHidden }),
       ...(use && { use }),
     })),
@@ -31,9 +31,8 @@ export function projected(input: Schema, columns: readonly MadeColumn[]): Rows {
   return mapped(schema, (row) => getters.map((get) => get(row)));
 }
 
-interface SetColumn {
+interface SetColumn extends Partial<CellType> {
   readonly name: string;
-  readonly type?: ColumnType;
 }
 
 /**
@@ -42,10 +41,11 @@ interface SetColumn {
  */
 export function withColumns(input: Schema, made: readonly SetColumn[]) {
   const columns: Column[] = [...input.columns];
-  const positions = made.map(({ name, type = 'json' }) => {
+  const positions = made.map(({ name, type = 'json', file }) => {
     const index = columns.findIndex((column) => column.name === name);
-    if (index < 0) return columns.push({ name, type }) - 1;
-    columns[index] = { name, type };
+    const column = { name, ...cellTypeOf({ type, file }) };
+    if (index < 0) return columns.push(column) - 1;
+    columns[index] = column;
     return index;
   });
   const width = columns.length;

@@ -26,6 +26,7 @@ export function datasetSource(db: Database, order: DatasetOrder): SqlSource {
       type: 'json',
       sql: column.sql,
       form,
+      ...(file && { file: file.type }),
       blank: order.blank === 'empty' ? '' : null,
       ...(wide && { toJson: (stored: string) => wideText(stored, wide) }),
     };

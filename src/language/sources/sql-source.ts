@@ -7,16 +7,15 @@ import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import { PackedIntegers } from '../expressions/exact-sum.ts';
 import { STRATEGY } from '../limits.ts';
 import { timeFromMicros } from '../expressions/time.ts';
-import { Schema, type Column, type ColumnType, type Part } from '../run/schema.ts';
+import { cellTypeOf, Schema, type CellType, type Column, type Part } from '../run/schema.ts';
 import { valueOfJson, type Row, type Value } from '../expressions/value.ts';
 import type { ReadPlan, RowCondition, Source, SourceOrder, Wanted } from './source.ts';
 
 /** In `plain` integers past 2^53 keep their digits. */
 type CellForm = 'plain' | 'micros' | 'json' | 'boolean';
 
-export interface SqlColumn {
+export interface SqlColumn extends CellType {
   readonly name: string;
-  readonly type: ColumnType;
   readonly sql: string;
   readonly form: CellForm;
   readonly isHidden?: boolean;
@@ -91,9 +90,9 @@ export class SqlSource implements Source {
     this.name = table.name;
     this.readableIndexes = table.readableIndexes;
     this.schema = new Schema(
-      table.columns.map(({ name, type, isHidden }, index): Column => ({
+      table.columns.map(({ name, isHidden, ...type }, index): Column => ({
         name,
-        type,
+        ...cellTypeOf(type),
         ...(isHidden && { isHidden }),
         use: (part) => noteUse(this.#used, index, part),
       })),

@@ -1,20 +1,23 @@
 /**
  * Rows as a Parquet file: nullable columns of the schema's types, snappy, row groups of at most 65,536 rows.
  *
- * Integers are INT64, numbers DOUBLE and texts UTF-8; numbers those cannot hold keep their digits as DECIMAL or
- * unsigned INT64. A column with cells that do not fit its declared type becomes texts. Memory is one row group. Loaded
- * on demand, not at start.
+ * Integers are INT64, numbers DOUBLE and texts UTF-8; what a Parquet file declares as decimal, date, time, timestamp,
+ * UUID or unsigned 64-bit integer stays that. A column with cells that do not fit its declared type becomes texts. Memory
+ * is one row group. Loaded on demand, not at start.
  */
 import { booleanOf, type Row, type RowShape } from './encode.ts';
-import { wideNumber, type WideNumber } from '../infer/file-type.ts';
+import { type FileType, type TimeUnit, wideNumber, type WideNumber } from '../infer/file-type.ts';
+import { nativeValue } from './native-value.ts';
 import { littleEndian } from '../parquet/bytes.ts';
 import { Codec } from '../parquet/codec.ts';
 import {
   BooleanValues,
   DoubleValues,
   FixedValues,
+  IntegerValues,
   LongValues,
   TextValues,
+  type WritableValue,
 } from '../parquet/column-values.ts';
 import { ColumnWriter, type WrittenChunk } from '../parquet/column-writer.ts';
 import { fileEnd, newChunkStruct } from '../parquet/description.ts';
@@ -48,8 +51,8 @@ interface ExportColumn {
   readonly index: number;
   readonly writer: ColumnWriter;
   readonly annotate: (element: ThriftStruct) => ThriftStruct;
-  /** For a value that is no text in a column of texts. */
-  readonly textOf?: (value: string | number | bigint) => string;
+  /** From the stored value to one the writer takes. */
+  readonly convert?: (value: string | number | bigint) => WritableValue;
 }
 
 /** In pieces; `_row_id` is a column only where the shape shows it. */
@@ -60,9 +63,9 @@ export function* encodeParquet(shape: RowShape, rows: Iterable<Row>): Generator<
   let count = 0;
   for (const row of rows) {
     for (let place = 0; place < columns.length; place++) {
-      const { writer, index, textOf } = columns[place]!;
+      const { writer, index, convert } = columns[place]!;
       const value = row[index]!;
-      writer.add(textOf === undefined || value === null ? value : textOf(value));
+      writer.add(convert === undefined || value === null ? value : convert(value));
     }
     count++;
     const isFull = count % ROWS_PER_CHECK === 0 && file.size >= GROUP_BYTES;
@@ -87,18 +90,16 @@ function columnOf({
   file,
   isText,
 }: RowShape['columns'][number]): Omit<ExportColumn, 'index'> {
+  const texts = { writer: new ColumnWriter(Physical.bytes, new TextValues()), annotate: text };
   if (isText) {
-    const textOf = (value: string | number | bigint): string =>
-      String(type === 'boolean' ? booleanOf(value) : value);
     return {
       name,
-      writer: new ColumnWriter(Physical.bytes, new TextValues()),
-      annotate: text,
-      textOf,
+      ...texts,
+      convert: (value) => String(type === 'boolean' ? booleanOf(value) : value),
     };
   }
-  const wide = wideNumber(file?.type);
-  if (wide) return { name, ...(type === 'integer' ? unsigned(wide) : decimal(wide)) };
+  const native = file && nativeColumn(file.type);
+  if (native) return { name, ...native };
   switch (type) {
     case 'integer':
       return { name, writer: new ColumnWriter(Physical.int64, new LongValues()), annotate: plain };
@@ -115,7 +116,7 @@ function columnOf({
         annotate: plain,
       };
     default:
-      return { name, writer: new ColumnWriter(Physical.bytes, new TextValues()), annotate: text };
+      return { name, ...texts };
   }
 }
 
@@ -124,49 +125,120 @@ function plain(element: ThriftStruct): ThriftStruct {
 }
 
 function text(element: ThriftStruct): ThriftStruct {
-  return annotated(element, Converted.utf8, Logical.string, new ThriftStruct());
+  return annotated(element, Logical.string, new ThriftStruct(), Converted.utf8);
 }
 
-function unsigned(wide: WideNumber): Pick<ExportColumn, 'writer' | 'annotate'> {
+type NativeColumn = Pick<ExportColumn, 'writer' | 'annotate' | 'convert'>;
+
+/** Null for types whose values are stored as those of the same type in any other file. */
+function nativeColumn(type: FileType): NativeColumn | null {
+  const wide = wideNumber(type);
+  switch (type.kind) {
+    case 'integer':
+      return wide && unsigned(wide);
+    case 'decimal':
+      return wide ? wideDecimal(wide) : decimal(type);
+    case 'date':
+      return {
+        ...converted(type, Physical.int32),
+        annotate: (element) => annotated(element, Logical.date, new ThriftStruct(), Converted.date),
+      };
+    case 'time':
+      return {
+        ...converted(type, type.unit === 'ms' ? Physical.int32 : Physical.int64),
+        annotate: (element) =>
+          annotated(element, Logical.time, moment(type), TIME_CONVERTED[type.unit]),
+      };
+    case 'timestamp':
+      return {
+        ...converted(type, Physical.int64),
+        annotate: (element) =>
+          annotated(element, Logical.timestamp, moment(type), TIMESTAMP_CONVERTED[type.unit]),
+      };
+    case 'uuid':
+      return {
+        writer: new ColumnWriter(
+          Physical.fixed,
+          new FixedValues((value) => Uint8Array.fromHex(value.replaceAll('-', ''))),
+        ),
+        annotate: (element) =>
+          annotated(element.set(SchemaField.typeLength, i32, 16), Logical.uuid, new ThriftStruct()),
+      };
+    default:
+      return null;
+  }
+}
+
+function converted(type: FileType, physical: number): Pick<NativeColumn, 'writer' | 'convert'> {
+  const values = physical === Physical.int32 ? new IntegerValues() : new LongValues();
+  return { writer: new ColumnWriter(physical, values), convert: nativeValue(type)! };
+}
+
+/** Nanoseconds have none. */
+const TIME_CONVERTED: Readonly<Partial<Record<TimeUnit, number>>> = {
+  ms: Converted.timeMillis,
+  us: Converted.timeMicros,
+};
+const TIMESTAMP_CONVERTED: Readonly<Partial<Record<TimeUnit, number>>> = {
+  ms: Converted.timestampMillis,
+  us: Converted.timestampMicros,
+};
+const UNIT_FIELD: Readonly<Record<TimeUnit, number>> = { ms: 1, us: 2, ns: 3 };
+
+/** Whether it is in UTC, and its unit. */
+function moment({ unit, isUtc }: Extract<FileType, { kind: 'time' | 'timestamp' }>): ThriftStruct {
+  const union = new ThriftStruct().set(UNIT_FIELD[unit], struct, new ThriftStruct());
+  return new ThriftStruct()
+    .set(1, isUtc ? ThriftType.true : ThriftType.false, isUtc === true)
+    .set(2, struct, union);
+}
+
+function unsigned(wide: WideNumber): NativeColumn {
   const details = new ThriftStruct().set(1, byte, 64).set(2, ThriftType.false, false);
   return {
     writer: new ColumnWriter(Physical.int64, new LongValues((key) => unscaledOfKey(key, wide))),
-    annotate: (element) => annotated(element, Converted.uint64, Logical.integer, details),
+    annotate: (element) => annotated(element, Logical.integer, details, Converted.uint64),
   };
 }
 
-function decimal(wide: WideNumber): Pick<ExportColumn, 'writer' | 'annotate'> {
+function decimal(type: Extract<FileType, { kind: 'decimal' }>): NativeColumn {
+  const { precision, scale } = type;
+  return {
+    ...converted(type, Physical.int64),
+    annotate: (element) => annotatedDecimal(element, precision, scale),
+  };
+}
+
+function wideDecimal(wide: WideNumber): NativeColumn {
   const { digits, scale } = wide;
   let width = 1;
   while (2n ** BigInt(width * 8 - 1) < 10n ** BigInt(digits)) width++;
-  const details = new ThriftStruct().set(1, i32, scale).set(2, i32, digits);
   return {
     writer: new ColumnWriter(
       Physical.fixed,
       new FixedValues((key) => littleEndian(unscaledOfKey(key, wide), width)!.toReversed()),
     ),
     annotate: (element) =>
-      annotated(
-        element
-          .set(SchemaField.typeLength, i32, width)
-          .set(SchemaField.scale, i32, scale)
-          .set(SchemaField.precision, i32, digits),
-        Converted.decimal,
-        Logical.decimal,
-        details,
-      ),
+      annotatedDecimal(element.set(SchemaField.typeLength, i32, width), digits, scale),
   };
 }
 
+function annotatedDecimal(element: ThriftStruct, precision: number, scale: number): ThriftStruct {
+  const details = new ThriftStruct().set(1, i32, scale).set(2, i32, precision);
+  element.set(SchemaField.scale, i32, scale).set(SchemaField.precision, i32, precision);
+  return annotated(element, Logical.decimal, details, Converted.decimal);
+}
+
+/** `legacy` is what readers that know no logical types go by. */
 function annotated(
   element: ThriftStruct,
-  converted: number,
   logical: number,
   details: ThriftStruct,
+  legacy?: number,
 ): ThriftStruct {
-  return element
-    .set(SchemaField.converted, i32, converted)
-    .set(SchemaField.logical, struct, new ThriftStruct().set(logical, struct, details));
+  if (legacy !== undefined) element.set(SchemaField.converted, i32, legacy);
+  const union = new ThriftStruct().set(logical, struct, details);
+  return element.set(SchemaField.logical, struct, union);
 }
 
 class ParquetOutput {

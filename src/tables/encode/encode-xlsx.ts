@@ -1,16 +1,18 @@
 /**
- * Rows as a workbook of one sheet (ECMA-376 SpreadsheetML): numbers and booleans are typed cells; text is text,
- * whatever it begins with.
+ * Rows as a workbook of one sheet (ECMA-376 SpreadsheetML): numbers, booleans, and what a Parquet file declares as
+ * date, time or timestamp are typed cells; text is text, whatever it begins with.
  *
  * Texts stand in their cells, not in a shared table, so that memory is one piece of the sheet. Numbers with more digits
- * than a double holds become text, because a spreadsheet would round them. An overlong text is cut with a note, because
+ * than a double holds become text, because a spreadsheet would round them; so do moments finer than the serial number of
+ * their cell and days that spreadsheets count differently. An overlong text is cut with a note, because
  * a spreadsheet would call the file damaged and cut it silently. Loaded on demand, not at start.
  */
 import { AppError } from '../../base/errors.ts';
 import { DeflateArchive } from './deflate-archive.ts';
 import type { Row, RowShape } from './encode.ts';
 import { columnLetters, MAX_CELL_TEXT, sheetText } from './sheet-text.ts';
-import { wideNumber, type WideNumber } from '../infer/file-type.ts';
+import { type FileType, wideNumber, type WideNumber } from '../infer/file-type.ts';
+import { daysOf, timeOf } from '../values/calendar.ts';
 import { wideText } from '../values/wide-number.ts';
 
 /** Without the header. */
@@ -21,6 +23,23 @@ const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const CONTENT = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
+
+/** Formats of cells with a style, which counts from 1: a date, a time, both, and those with a fraction of a second. */
+const FORMATS = [
+  'yyyy-mm-dd',
+  'hh:mm:ss',
+  'yyyy-mm-dd hh:mm:ss',
+  'hh:mm:ss.000',
+  'yyyy-mm-dd hh:mm:ss.000',
+] as const;
+/** Those below are built in. */
+const FIRST_FORMAT = 164;
+/** In characters: a date in a narrower column is shown as `####`. */
+const WIDTHS: Readonly<Record<'date' | 'time' | 'timestamp', number>> = {
+  date: 12,
+  time: 14,
+  timestamp: 24,
+};
 
 /** The parts around the sheet; Excel opens nothing less. */
 const PARTS: Readonly<Record<string, string>> = {
@@ -42,10 +61,16 @@ const PARTS: Readonly<Record<string, string>> = {
     `<Relationship Id="rId1" Type="${OFFICE}/worksheet" Target="worksheets/sheet1.xml"/>` +
     `<Relationship Id="rId2" Type="${OFFICE}/styles" Target="styles.xml"/></Relationships>`,
   'xl/styles.xml':
-    `<styleSheet xmlns="${MAIN}"><fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>` +
+    `<styleSheet xmlns="${MAIN}"><numFmts count="${FORMATS.length}">${FORMATS.map(
+      (code, at) => `<numFmt numFmtId="${FIRST_FORMAT + at}" formatCode="${code}"/>`,
+    ).join(
+      '',
+    )}</numFmts><fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>` +
     `<fills count="2"><fill><patternFill patternType="none"/></fill>` +
     `<fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border/></borders>` +
-    `<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="1"><xf/></cellXfs>` +
+    `<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="${FORMATS.length + 1}"><xf/>${FORMATS.map(
+      (_code, at) => `<xf numFmtId="${FIRST_FORMAT + at}" applyNumberFormat="1"/>`,
+    ).join('')}</cellXfs>` +
     `<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`,
 };
 
@@ -55,6 +80,7 @@ interface SheetColumn {
   readonly index: number;
   readonly isBoolean: boolean;
   readonly wide: WideNumber | null;
+  readonly moment: keyof typeof WIDTHS | null;
   /** `A`, `B`, …, `AA`. */
   readonly letters: string;
 }
@@ -81,14 +107,20 @@ function columnsOf({ columns, rowIdAt }: RowShape): SheetColumn[] {
     index: index + 1,
     isBoolean: type === 'boolean',
     wide: wideNumber(file?.type),
+    moment: momentKind(file?.type),
   }));
-  const rowId = { name: '_row_id', index: 0, isBoolean: false, wide: null };
+  const rowId = { name: '_row_id', index: 0, isBoolean: false, wide: null, moment: null };
   if (rowIdAt !== null) cells.splice(rowIdAt, 0, rowId);
   return cells.map((cell, index) => ({ ...cell, letters: columnLetters(index) }));
 }
 
+function momentKind(type: FileType | undefined): SheetColumn['moment'] {
+  const kind = type?.kind;
+  return kind === 'date' || kind === 'time' || kind === 'timestamp' ? kind : null;
+}
+
 function* sheet(columns: readonly SheetColumn[], rows: Iterable<Row>): Generator<string> {
-  yield `${HEAD}<worksheet xmlns="${MAIN}"><sheetData>`;
+  yield `${HEAD}<worksheet xmlns="${MAIN}">${widths(columns)}<sheetData>`;
   const names = columns.map(({ name, letters }) => textCell(`${letters}1`, name));
   if (names.length > 0) yield `<row r="1">${names.join('')}</row>`;
   let number = 1;
@@ -102,8 +134,17 @@ function* sheet(columns: readonly SheetColumn[], rows: Iterable<Row>): Generator
   yield '</sheetData></worksheet>';
 }
 
+function widths(columns: readonly SheetColumn[]): string {
+  const cols = columns.flatMap(({ moment }, at) =>
+    moment === null
+      ? []
+      : [`<col min="${at + 1}" max="${at + 1}" width="${WIDTHS[moment]}" customWidth="1"/>`],
+  );
+  return cols.length === 0 ? '' : `<cols>${cols.join('')}</cols>`;
+}
+
 function cellOf(
-  { index, isBoolean, wide, letters }: SheetColumn,
+  { index, isBoolean, wide, moment, letters }: SheetColumn,
   row: Row,
   number: number,
 ): string {
@@ -111,6 +152,8 @@ function cellOf(
   if (value === null || value === '') return '';
   const reference = letters + number;
   if (typeof value === 'string') {
+    const dated = moment === null ? null : momentCell(reference, value);
+    if (dated !== null) return dated;
     return wide ? numberCell(reference, wideText(value, wide)) : textCell(reference, value);
   }
   if (isBoolean) return `<c r="${reference}" t="b"><v>${Number(value)}</v></c>`;
@@ -123,6 +166,33 @@ function cellOf(
 function numberCell(reference: string, digits: string): string {
   const isExact = String(Number(digits)) === digits;
   return isExact ? `<c r="${reference}"><v>${digits}</v></c>` : textCell(reference, digits);
+}
+
+const MOMENT = /^(?:(\d{4}-\d\d-\d\d)(?:T|$))?(?:(\d\d:\d\d:\d\d(?:\.\d+)?)Z?)?$/;
+/** Days from 1899-12-30 to 1970: what spreadsheets count from, the same in all of them from 1900-03-01 on. */
+const SERIAL_SHIFT = 25_569;
+const FIRST_SERIAL = 61;
+const LAST_SERIAL = 2_958_465;
+const NANOS_PER_MICRO = 1e3;
+const MICROS_PER_DAY = 86_400e6;
+
+/** UTC. Null for what no spreadsheet can give back. */
+function momentCell(reference: string, text: string): string | null {
+  const [, date, clock] = MOMENT.exec(text) ?? [];
+  const day = date === undefined ? null : daysOf(date);
+  const time = clock === undefined ? null : timeOf(clock, 'ns');
+  if ((date === undefined ? time : day) === null || (clock !== undefined && time === null)) {
+    return null;
+  }
+  const whole = day === null ? 0 : day + SERIAL_SHIFT;
+  if (day !== null && (whole < FIRST_SERIAL || whole > LAST_SERIAL)) return null;
+  const micros = (time ?? 0) / NANOS_PER_MICRO;
+  const serial = whole + micros / MICROS_PER_DAY;
+  // A double has room for microseconds until 2079, and for milliseconds always.
+  if (Math.round((serial - whole) * MICROS_PER_DAY) !== micros) return null;
+  const style = day === null ? 2 : time === null ? 1 : 3;
+  const isFine = clock !== undefined && clock.length > 8;
+  return `<c r="${reference}" s="${isFine ? style + 2 : style}"><v>${serial}</v></c>`;
 }
 
 function textCell(reference: string, text: string): string {

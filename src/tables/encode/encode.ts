@@ -39,8 +39,8 @@ export interface RowShape {
     readonly type: ColumnType;
     /** What the file declares (Parquet only). */
     readonly file?: FileColumn;
-    /** SQL column of one whose type a companion declares: texts in it do not fit that type. */
-    readonly declaredAt?: number;
+    /** SQL column of one that may hold what a typed file cannot. */
+    readonly misfitAt?: number;
     /** A string column in typed formats all the same. */
     readonly isText?: boolean;
   }[];

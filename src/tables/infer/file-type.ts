@@ -16,7 +16,7 @@ export type FileType =
   | { readonly kind: 'float'; readonly bits: 16 | 32 | 64 }
   | { readonly kind: 'decimal'; readonly precision: number; readonly scale: number }
   | { readonly kind: 'boolean' | 'text' | 'date' | 'uuid' }
-  | { readonly kind: 'time'; readonly unit: TimeUnit }
+  | { readonly kind: 'time'; readonly unit: TimeUnit; readonly isUtc?: boolean }
   | { readonly kind: 'timestamp'; readonly unit: TimeUnit; readonly isUtc: boolean }
   /** Shown as JSON text, written only as a whole file. */
   | { readonly kind: 'nested' }

@@ -84,6 +84,28 @@ export class LongValues extends ColumnValues {
   }
 }
 
+/** Integers of 32 bits. */
+export class IntegerValues extends ColumnValues {
+  add(value: WritableValue): boolean {
+    if (typeof value !== 'number' || (value | 0) !== value) return false;
+    this.ensure(4);
+    this.view.setInt32(this.length, value, true);
+    this.length += 4;
+    return true;
+  }
+
+  override bounds(): ValueBounds | null {
+    const values = new Int32Array(this.bytes.buffer, 0, this.length / 4);
+    let [least, greatest] = [values[0]!, values[0]!];
+    for (const value of values) {
+      if (value < least) least = value;
+      else if (value > greatest) greatest = value;
+    }
+    const bytesOf = (value: number): Uint8Array => new Uint8Array(new Int32Array([value]).buffer);
+    return { least: bytesOf(least), greatest: bytesOf(greatest) };
+  }
+}
+
 export class DoubleValues extends ColumnValues {
   add(value: WritableValue): boolean {
     if (typeof value !== 'number' && typeof value !== 'bigint') return false;

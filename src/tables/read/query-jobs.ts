@@ -56,12 +56,16 @@ export function queryJobs(): Record<string, Job> {
   };
 }
 
+/** What does not fit in 64 bits, which only moments of 96 bits can be. */
+const FAR_MOMENT = `NOT BETWEEN '1677-09-21T00:12:43.145224192' AND '2262-04-11T23:47:16.854775807Z'`;
+
 /** Columns with cells that do not fit their declared type become string columns. */
 function withoutMisfits(db: Database, shape: RowShape): RowShape {
   const columns = shape.columns.map((column) => {
-    const { declaredAt: at } = column;
+    const { misfitAt: at, file } = column;
     if (at === undefined) return column;
-    const sql = `SELECT 1 FROM rows WHERE typeof(c${at}) = 'text' LIMIT 1`;
+    const test = file ? `c${at} ${FAR_MOMENT}` : `typeof(c${at}) = 'text'`;
+    const sql = `SELECT 1 FROM rows WHERE ${test} LIMIT 1`;
     return db.query(sql).get() === null ? column : { ...column, isText: true };
   });
   return { ...shape, columns };

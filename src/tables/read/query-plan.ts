@@ -153,16 +153,23 @@ function projectionTo(chosen: readonly number[], { blank, columns }: QueryTable)
   const aliases = shown.map(({ position }, index) => `rows.c${position} AS v${index}`);
   return {
     shape: {
-      columns: shown.map(({ name, type, file, declared, position }) => ({
-        name,
-        type,
-        ...(file ? { file } : declared && type !== 'string' && { declaredAt: position }),
+      columns: shown.map((column) => ({
+        name: column.name,
+        type: column.type,
+        ...(column.file && { file: column.file }),
+        ...(mayMisfit(column) && { misfitAt: column.position }),
       })),
       rowIdAt: rowIdAt < 0 ? null : rowIdAt,
       blank,
     },
     select: ['rows._row_id AS id', ...aliases].join(', '),
   };
+}
+
+/** Whether a cell may be one that a file of the column's type cannot hold. */
+function mayMisfit({ type, file, declared }: Column): boolean {
+  if (file) return file.type.kind === 'timestamp' && file.type.unit === 'ns';
+  return declared && type !== 'string';
 }
 
 const CHEAP_MICROSECONDS = 25_000;
