@@ -10,6 +10,7 @@ import { unlessGone } from '../base/files/file-stamp.ts';
 import { isTemporaryName } from '../base/files/temporary-files.ts';
 import { bindToContent, fileOfOwnIds } from '../tables/copy/moved-copy.ts';
 import { isCompanion } from '../docroot/companions.ts';
+import { ARRIVALS_FILE } from '../docroot/registry/arrivals.ts';
 import { COMPANION_FOLDER, type DocumentRoot } from '../docroot/document-root.ts';
 import { EVENTS_FILE } from '../events/store/schema.ts';
 import { DATABASE_FILE, SECRET_FILE } from '../store/state-files.ts';
@@ -26,7 +27,7 @@ export interface ArchiveFile {
 
 /** Included as snapshots; other state files as they are. */
 const DATABASES = [DATABASE_FILE, EVENTS_FILE];
-const PLAIN_FILES = [SECRET_FILE, 'config.yaml'];
+const PLAIN_FILES = [SECRET_FILE, 'config.yaml', ARRIVALS_FILE];
 const KEPT_FOLDERS = ['replaced'];
 export const TABLES = 'tables';
 

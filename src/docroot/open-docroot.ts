@@ -30,6 +30,7 @@ import { createKindTable } from './registry/kind-table.ts';
 import { FileLocks } from './locks.ts';
 import { openForRead, type OpenedFile, targetPath } from './opener.ts';
 import { ParseWorkers } from './parsing/parse-workers.ts';
+import { ARRIVALS_FILE } from './registry/arrivals.ts';
 import { Registry, type Resource } from './registry/registry.ts';
 import { Uploads } from './uploads/uploads.ts';
 import { DocrootWatch } from './registry/watch.ts';
@@ -101,6 +102,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
     // A command beside the server must not delete what the server is writing.
     startedAtMs: exclusive ? now() : null,
     sheetMemory: exclusive ? join(stateDir, 'sheets.json') : null,
+    arrivalMemory: { path: join(stateDir, ARRIVALS_FILE), isWritten: exclusive },
     mountMemory: exclusive ? join(stateDir, 'mounts.json') : null,
     sheetsOf: (file) => workers.sheetsOf(file),
     publishesHiddenSheets: config().resources.hidden_sheets,

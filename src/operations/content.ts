@@ -29,7 +29,7 @@ export async function findByPath(
 ): Promise<Resource> {
   const { registry } = services;
   const inFamily = area === null ? null : registry.lookup(area, name);
-  const resource = inFamily ?? registry.lookup('content', path);
+  const resource = inFamily ?? registry.original(path) ?? registry.lookup('content', path);
   return requireAccess(services, caller, origin, { name, alsoNamed: path, resource, verb });
 }
 
@@ -147,6 +147,17 @@ export async function pictureSizes(
   // The browser shows an unreadable picture as broken.
   await Promise.race([Promise.allSettled(looks), Bun.sleep(PICTURES_WAIT_MS)]);
   return new Map(sizes);
+}
+
+/** Whether the caller may have the file whole; one of its sheets does not give it. */
+export async function mayReadOriginal(
+  { db, registry }: App,
+  caller: Caller,
+  { rel }: Resource,
+): Promise<boolean> {
+  const original = registry.original(rel);
+  if (original === null || caller === null) return false;
+  return mayAccess(await loadGrants(db, caller), original, 'read');
 }
 
 /** By rel in byte order. Throws `permission-denied` when there are none and the caller is no superuser. */

@@ -148,14 +148,15 @@ describe('problems (DS-34)', () => {
     expect(registry.get('a.csv')?.problem).toBeNull();
   });
 
-  test('stay with the file when another one takes its name', async () => {
-    using folder = temporaryFolder({ 'a.txt': 'x' });
+  test('stay with the file when it takes the name of another one', async () => {
+    using folder = temporaryFolder({ 'a.csv': '', 'a.txt': 'x' });
     const { registry } = await registryOf(folder);
+    expect(registry.get('a.txt')).toMatchObject({ canonical: 'a.txt' });
     registry.setProblem({ rel: 'a.txt', sheet: null }, 'broken');
-    folder.write('a.csv', '');
+    unlinkSync(folder.at('a.csv'));
     const change = await registry.refresh(['a.csv']);
-    expect(summary(change)).toEqual([['a.csv'], ['a.txt'], []]);
-    expect(registry.get('a.txt')).toMatchObject({ canonical: 'a.txt', problem: 'broken' });
+    expect(summary(change)).toEqual([[], ['a.txt'], ['a.csv']]);
+    expect(registry.get('a.txt')).toMatchObject({ canonical: 'a', problem: 'broken' });
   });
 });
 

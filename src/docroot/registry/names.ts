@@ -2,8 +2,8 @@
  * The names of resources. Pure: files in, names out.
  *
  * A table (a file, or one sheet of it) has an *extension form*, always its own, and an extensionless name that it may
- * share. Its *canonical name* is the latter if no table before it in byte order took it and it is no other table's
- * extension form; so a canonical name denotes one resource. Names are compared in NFC; file paths keep their bytes.
+ * share. Its *canonical name* is the latter if no table before it took it, by arrival and then in byte order, and it is no
+ * other table's extension form; so a canonical name denotes one resource. Names are compared in NFC; file paths keep their bytes.
  */
 import { sortedByBytes, stemOf } from '../../base/paths.ts';
 import type { Family, ResourceType } from '../kind.ts';
@@ -51,6 +51,8 @@ export class Names<T extends Table> {
     media: new Map(),
     ui: new Map(),
   };
+  /** By rel in NFC, a table of each file that holds several. */
+  readonly #ofSheets = new Map<string, T>();
   /** Segments; bounds the work on a path of a hundred thousand segments. */
   #handlerDepth = 0;
   /** By rel in byte order; sheets of one file in file order. */
@@ -59,32 +61,37 @@ export class Names<T extends Table> {
   /** Tables without a name: their rel differs from the holder's in Unicode normalisation only. */
   readonly unreachable: readonly SharedName<T>[];
 
-  constructor(tables: Iterable<T>) {
+  /** `orderOf` is when a table came: the smaller has a name that several share. */
+  constructor(tables: Iterable<T>, orderOf: (table: T) => number = () => 0) {
     const sorted = sortedByBytes(tables, ({ rel }) => rel);
-    this.unreachable = this.#takeExtensionForms(sorted);
-    const reachable = [...this.#byExtensionForm].map(([extensionForm, table]) => ({
-      extensionForm,
-      table,
-      stem: stemNameOf(table),
-    }));
-    const shared: SharedName<T>[] = [];
+    const byArrival = inOrderOf(sorted, orderOf);
+    this.unreachable = this.#takeExtensionForms(byArrival);
     const holders = new Map<string, T>();
-    this.named = reachable.map(({ extensionForm, table, stem }) => {
+    for (const table of byArrival) {
+      if (this.#byExtensionForm.get(extensionFormOf(table)) !== table) continue;
+      const stem = stemNameOf(table);
       this.#takeStem(table, stem);
+      if (table.sheet !== null) this.#ofSheets.set(table.rel.normalize('NFC'), table);
+      if (!holders.has(stem)) holders.set(stem, table);
+    }
+    const shared: SharedName<T>[] = [];
+    this.named = sorted.flatMap((table) => {
+      const extensionForm = extensionFormOf(table);
+      if (this.#byExtensionForm.get(extensionForm) !== table) return [];
+      const stem = stemNameOf(table);
       if (table.type === 'handler') {
         this.#handlerDepth = Math.max(this.#handlerDepth, extensionForm.split('/').length);
       }
-      const holder = this.#byExtensionForm.get(stem) ?? holders.get(stem) ?? table;
-      holders.set(stem, holder);
-      if (holder === table) return { table, canonical: stem, extensionForm };
+      const holder = this.#byExtensionForm.get(stem) ?? holders.get(stem)!;
+      if (holder === table) return [{ table, canonical: stem, extensionForm }];
       shared.push({ table, name: stem, holder });
-      return { table, canonical: extensionForm, extensionForm };
+      return [{ table, canonical: extensionForm, extensionForm }];
     });
     this.shared = shared;
   }
 
   /**
-   * An extension form first, else the first table in byte order with that extensionless name, else, for content, the
+   * An extension form first, else the table that has that extensionless name, else, for content, the
    * index page of the folder of that name.
    */
   find(area: Area, name: string): T | null {
@@ -92,6 +99,17 @@ export class Names<T extends Table> {
     return (
       this.#findOwn(area, wanted) ?? (area === 'content' && wanted ? this.#index(wanted) : null)
     );
+  }
+
+  /**
+   * A table of the file with that rel, where its address is not that of a page: datasets and media. None for handlers, whose
+   * text is nobody's to read.
+   */
+  findOriginal(rel: string): T | null {
+    const name = rel.normalize('NFC');
+    const table = this.#ofSheets.get(name) ?? this.#byExtensionForm.get(name);
+    const isOwn = table !== undefined && table.rel.normalize('NFC') === name;
+    return isOwn && table.family !== 'content' && table.type !== 'handler' ? table : null;
   }
 
   /** The longest handler name that is a prefix of whole segments, and the segments after it. */
@@ -143,4 +161,14 @@ const AREAS: readonly Area[] = ['dataset', 'content', 'media', 'ui'];
 function isIn(area: Area, { family, type }: Table): boolean {
   if (area !== 'ui') return family === area;
   return family === 'media' || (family === 'dataset' && type !== 'handler');
+}
+
+/** Stable. */
+function inOrderOf<T>(tables: readonly T[], orderOf: (table: T) => number): readonly T[] {
+  const orders = new Map(tables.map((table) => [table, orderOf(table)]));
+  const groups = [...new Set(orders.values())].toSorted((a, b) => (a < b ? -1 : 1));
+  if (groups.length <= 1) return tables;
+  const members = new Map<number, T[]>(groups.map((order) => [order, []]));
+  for (const [table, order] of orders) members.get(order)!.push(table);
+  return [...members.values()].flat();
 }

@@ -11,11 +11,13 @@ import type { Log } from '../../base/log.ts';
 import { Mutex } from '../../base/scheduling/semaphore.ts';
 import { removeStaleTemporaries } from '../../base/files/temporary-files.ts';
 import { TimeSlice } from '../../base/scheduling/time-slice.ts';
+import { Arrivals } from './arrivals.ts';
 import { AwayMounts } from './unmounted.ts';
 import { companionPaths, isCompanion, type CompanionPaths } from '../companions.ts';
 import { isAtOrBelow, type DocumentRoot } from '../document-root.ts';
 import type { KindTable } from './kind-table.ts';
 import type { Family, Kind, ResourceType, SheetName } from '../kind.ts';
+import { stemOf } from '../../base/paths.ts';
 import { Names, stemNameOf, type Area, type SharedName } from './names.ts';
 import { scan, type FoundFile, type Scan, type ScanProblem } from './scan.ts';
 import { SheetNames } from './sheet-names.ts';
@@ -58,6 +60,8 @@ interface RegistryOptions {
   readonly publishesHiddenSheets?: boolean;
   /** Keeps the answers across restarts. */
   readonly sheetMemory?: string | null;
+  /** Keeps across restarts which of the files that share a name had it; only the server writes it. */
+  readonly arrivalMemory?: { readonly path: string; readonly isWritten: boolean } | null;
   /** Keeps mount points across restarts; absent: after a restart missing files count as gone. */
   readonly mountMemory?: string | null;
   /**
@@ -77,6 +81,9 @@ export class Registry {
   #files: ReadonlyMap<string, FoundFile> = new Map();
   /** Null: no file's content decides which resources it is. */
   readonly #sheets: SheetNames | null;
+  readonly #arrivals: Arrivals;
+  /** Whether the tables of all files were listed once: from then on a new one came later. */
+  #isComplete = false;
   readonly #mounts: AwayMounts;
   #isRootAway = false;
   #names = new Names<Token>([]);
@@ -91,6 +98,7 @@ export class Registry {
     this.root = options.root;
     this.#options = options;
     const { sheetsOf, sheetMemory = null, mountMemory = null, log } = options;
+    this.#arrivals = new Arrivals({ memory: options.arrivalMemory ?? null, log });
     this.#mounts = new AwayMounts({ memory: mountMemory, now: () => Date.now(), log });
     this.#sheets =
       sheetsOf === undefined
@@ -111,6 +119,7 @@ export class Registry {
   async rescan(): Promise<RegistryChange> {
     return this.#update(async () => {
       const { files, brokenLinks, problems } = await this.#withMounts(() => this.#scanAll());
+      if (this.#isFirstScan) void this.#awaitFirstListing();
       this.#isFirstScan = false;
       this.#brokenLinks = new Set(brokenLinks);
       const next = new Map(files.map((file) => [file.rel, this.#sameOr(file)]));
@@ -140,6 +149,15 @@ export class Registry {
     await this.#sheets?.settled(rel);
   }
 
+  /** Of all that is there when the folder is first read, nothing came before the other. */
+  async #awaitFirstListing(): Promise<void> {
+    // After the scan that began: its files are listed then.
+    await this.#updates.run(() => undefined);
+    await this.listed();
+    this.#isComplete = true;
+    this.#followArrivals();
+  }
+
   /** By rel in byte order. */
   list(): readonly Resource[] {
     this.#sorted ??= this.#names.named.map(({ table }) => this.#resourceOf(table));
@@ -154,6 +172,21 @@ export class Registry {
   lookup(area: Area, name: string | readonly string[]): Resource | null {
     const token = this.#names.find(area, typeof name === 'string' ? name : name.join('/'));
     return token && this.#resourceOf(token);
+  }
+
+  /**
+   * The file with that rel as content: the bytes of a dataset or of media. A workbook is named by what covers all its
+   * sheets, since it holds them all, and hidden ones too.
+   */
+  original(rel: string): Resource | null {
+    const token = this.#names.findOriginal(rel);
+    if (token === null) return null;
+    const resource = this.#resourceOf(token);
+    if (resource.sheet === null) return { ...resource, family: 'content' };
+    const [canonical, extensionForm] = [stemOf(resource.rel), resource.rel].map(
+      (name) => `${name.normalize('NFC')}/*`,
+    ) as [string, string];
+    return { ...resource, family: 'content', sheet: null, canonical, extensionForm };
   }
 
   /** Call it when `lookup` finds nothing. */
@@ -392,7 +425,8 @@ export class Registry {
     const before = this.#resources;
     const added: Resource[] = [];
     const changed: Resource[] = [];
-    this.#names = new Names(this.#tokens());
+    this.#names = new Names(this.#tokens(), (table) => this.#arrivals.orderOf(table));
+    this.#followArrivals();
     this.#resources = new Map();
     for (const { table, canonical, extensionForm } of this.#names.named) {
       const key = keyOf(table);
@@ -412,6 +446,21 @@ export class Registry {
     }
     const removed = [...before].filter(([key]) => !this.#resources.has(key)).map(([, old]) => old);
     return { added, changed, removed };
+  }
+
+  #followArrivals(): void {
+    if (!this.#isComplete) return;
+    const newcomers = this.#names.shared.filter(
+      ({ table }) => this.#arrivals.orderOf(table) === Infinity,
+    );
+    for (const { table, name, holder } of newcomers) {
+      this.#options.log.warning('a file that came later shares the name of another one', {
+        file: table.rel,
+        name,
+        holder: holder.rel,
+      });
+    }
+    this.#arrivals.follow(this.#tokens(), (rel) => this.isAway(rel));
   }
 
   #hasCompanion(resource: Resource, touched: ReadonlySet<string>): boolean {

@@ -4,9 +4,9 @@
  * A file that could not be opened for a reason of ours is tried again. Results are kept across restarts by the file's
  * stamp; they may be lost at any time.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { AppError } from '../../base/errors.ts';
 import { type FileStamp, isRacy, sameStamp } from '../../base/files/file-stamp.ts';
+import { MemoryFile } from '../../base/files/memory-file.ts';
 import type { Log } from '../../base/log.ts';
 import { isStopping } from '../../processes/child-supply.ts';
 import { Semaphore } from '../../base/scheduling/semaphore.ts';
@@ -46,8 +46,15 @@ interface SavedNames {
   readonly names: readonly SheetName[] | null;
 }
 
+interface Saved {
+  /** Of svc: another one may read other tables in a file. */
+  readonly version: string;
+  readonly files: readonly (readonly [rel: string, SavedNames])[];
+}
+
 export class SheetNames {
   readonly #options: SheetNamesOptions;
+  readonly #memory: MemoryFile<Saved> | null;
   readonly #lists = new Map<string, Listed>();
   readonly #slots = new Semaphore(AT_ONCE);
   readonly #listings = new Map<string, Promise<void>>();
@@ -56,6 +63,8 @@ export class SheetNames {
 
   constructor(options: SheetNamesOptions) {
     this.#options = options;
+    const { memory, log } = options;
+    this.#memory = memory === null ? null : new MemoryFile(memory, log);
   }
 
   /** Null: the file is one resource. Empty until the names are known; a changed file keeps its old ones meanwhile. */
@@ -150,39 +159,25 @@ export class SheetNames {
   }
 
   #load(): Map<string, SavedNames> {
-    const { memory } = this.#options;
-    if (memory === null) return new Map();
-    try {
-      const saved = JSON.parse(readFileSync(memory, 'utf8')) as {
-        version: string;
-        files: [string, SavedNames][];
-      };
-      return new Map(saved.version === version ? saved.files : []);
-    } catch {
-      // No memory, or an invalid one: everything is opened once more.
-      return new Map();
-    }
+    const files = this.#memory?.load((saved) => saved.version === version && new Map(saved.files));
+    return files || new Map();
   }
 
   #saveLater(): void {
-    if (this.#options.memory === null) return;
-    this.#saving ??= setTimeout(() => this.#save(this.#options.memory!), SAVE_AFTER_MS);
+    const memory = this.#memory;
+    if (memory === null) return;
+    this.#saving ??= setTimeout(() => this.#save(memory), SAVE_AFTER_MS);
     this.#saving.unref();
   }
 
-  #save(path: string): void {
+  #save(memory: MemoryFile<Saved>): void {
     this.#saving = null;
     const files = [...this.#lists.values()].flatMap(({ file: { rel, stamp }, names, isKnown }) =>
       // So recent a stamp may hide a later change.
       !isKnown || isRacy(stamp, Date.now()) ? [] : [[rel, { stamp, names }] as const],
     );
     this.#saved = new Map(files);
-    try {
-      writeFileSync(`${path}.part`, JSON.stringify({ version, files }), { mode: 0o600 });
-      renameSync(`${path}.part`, path);
-    } catch (error) {
-      this.#options.log.warning('the names of worksheets were not written down', { error });
-    }
+    memory.save({ version, files });
   }
 }
 

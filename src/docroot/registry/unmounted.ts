@@ -5,8 +5,8 @@
  * share will probably come back. Mount points are remembered across restarts, because the service may start before a
  * share is mounted; this memory may be lost at any time.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { Log } from '../../base/log.ts';
+import { MemoryFile } from '../../base/files/memory-file.ts';
 import { mountChanges, MountList, mountsInside, pointOf } from '../../base/files/mounts.ts';
 
 interface AwayMountsOptions {
@@ -32,6 +32,7 @@ const FORGOTTEN_AFTER_MS = 30 * 24 * 3_600_000;
 /** Paths are absolute, without symlinks. */
 export class AwayMounts {
   readonly #options: AwayMountsOptions;
+  readonly #memory: MemoryFile<SavedPoints> | null;
   readonly #mountList = new MountList();
   /** Since when nothing is mounted at a mount point, epoch ms; null while something is. */
   readonly #points: Map<string, number | null>;
@@ -42,7 +43,12 @@ export class AwayMounts {
 
   constructor(options: AwayMountsOptions) {
     this.#options = options;
-    this.#points = load(options);
+    const { memory, log, now } = options;
+    this.#memory = memory === null ? null : new MemoryFile(memory, log);
+    // Without a memory missing files count as deleted.
+    const load = ({ points }: SavedPoints) =>
+      new Map(points.filter(([, since]) => !isForgotten(since, now())));
+    this.#points = this.#memory?.load(load) ?? new Map();
   }
 
   /**
@@ -77,32 +83,14 @@ export class AwayMounts {
   }
 
   #save(): void {
-    const { memory, log, now } = this.#options;
+    const { now } = this.#options;
     for (const point of this.#mounted) this.#points.set(point, null);
     for (const [point, since] of this.#points) {
       if (this.#mounted.has(point)) continue;
       if (since === null) this.#points.set(point, now());
       else if (isForgotten(since, now())) this.#points.delete(point);
     }
-    if (memory === null || this.#points.size === 0) return;
-    try {
-      const points = [...this.#points];
-      writeFileSync(`${memory}.part`, JSON.stringify({ points }), { mode: 0o600 });
-      renameSync(`${memory}.part`, memory);
-    } catch (error) {
-      log.warning('the mounted file systems were not written down', { error });
-    }
-  }
-}
-
-function load({ memory, now }: AwayMountsOptions): Map<string, number | null> {
-  if (memory === null) return new Map();
-  try {
-    const { points } = JSON.parse(readFileSync(memory, 'utf8')) as SavedPoints;
-    return new Map(points.filter(([, since]) => !isForgotten(since, now())));
-  } catch {
-    // No memory, or an invalid one: missing files then count as deleted.
-    return new Map();
+    if (this.#points.size > 0) this.#memory?.save({ points: [...this.#points] });
   }
 }
 

@@ -51,6 +51,8 @@ interface Version {
   readonly type: string;
   readonly etag: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** A compressed answer has neither length nor ranges, which programs that read data files need. */
+  readonly mayCompress: boolean;
 }
 
 /** An answer, and what of the file it still needs after it was given: nothing, its path for a moment, or all of it. */
@@ -96,6 +98,7 @@ async function versionOf(
     file,
     type,
     etag: tagOf(file),
+    mayCompress: resource.kind.family === 'content',
     headers: {
       'Content-Type': type,
       'Content-Disposition': isDownload ? attachment(name) : inline(name),
@@ -133,7 +136,9 @@ async function answerFor(context: Context, version: Version): Promise<Made> {
     method !== 'HEAD' &&
     rangeHolds(request.headers.get('if-range'), etag, headers['Last-Modified']!);
   const ranges = mayCut ? parseRanges(range, file.size) : null;
-  if (ranges === null) return wholeAnswer(context, version, range === null);
+  if (ranges === null) {
+    return wholeAnswer(context, version, version.mayCompress && range === null);
+  }
   const [only] = ranges;
   if (only === undefined) return held(unsatisfiable(version));
   return ranges.length === 1 ? partAnswer(version, only) : partsAnswer(version, ranges);

@@ -12,6 +12,7 @@ import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../../http/context.ts';
 import { linkQuery } from '../../http/link-query.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
+import { mayReadOriginal } from '../../operations/content.ts';
 import { mayChangeRows, queryRows } from '../../operations/datasets.ts';
 import { assetNamed } from '../assets.ts';
 import { parseFilter, withMember } from '../grid/conditions.ts';
@@ -182,7 +183,7 @@ async function reply(
     newHref: mayWrite ? hrefWith(context, { row: 'new', done: null }) : null,
     position: positionText(parameters, rows.length, page.total),
     ...pagingOf(context, offset, rows.length, limit, page.total),
-    links: linksOf(resource, context),
+    links: linksOf(resource, context, await mayReadOriginal(services, context.caller, resource)),
     problem,
     grid: { ...gridOf(table, resource, mayWrite), startAt },
   };
@@ -329,7 +330,7 @@ export function hrefWith(
   return query.size === 0 ? context.path : `${context.path}?${query}`;
 }
 
-function linksOf(resource: Resource, context: Context): DatasetView['links'] {
+function linksOf(resource: Resource, context: Context, hasOriginal: boolean): DatasetView['links'] {
   const name = encodePath(resource.canonical);
   const query = keptQuery(context);
   for (const paging of ['offset', 'limit', 'cursor']) query.delete(paging);
@@ -337,7 +338,12 @@ function linksOf(resource: Resource, context: Context): DatasetView['links'] {
     query.set('format', format);
     return { label: FORMAT_LABELS[format], href: `/api/${name}/?${query}` };
   });
-  return [...formats, { label: 'Schema', href: `/schema/${name}/` }];
+  const original = { label: 'Original', href: `/${encodePath(resource.rel)}` };
+  return [
+    ...formats,
+    ...(hasOriginal ? [original] : []),
+    { label: 'Schema', href: `/schema/${name}/` },
+  ];
 }
 
 /** Parameters the form changes; null when the form was not sent. */
