@@ -1,6 +1,7 @@
 /**
- * `bun run faults [<recipe id>...] [--short] [--seed <n>] [--hours <n>]`: the fault recipes at length, against the
- * compiled executable. `soak` is L8, which takes six minutes unless hours are given.
+ * `bun run faults [<recipe id>...] [--short] [--seed <n>] [--hours <n>] [--only <expression>]`: the fault recipes at
+ * length, against the compiled executable. `soak` is L8, which takes six minutes unless hours are given. `--only` takes
+ * the parts of `bystander` whose names match: `--only '^sender, .*digits'`; such a run is not kept.
  *
  * Prints each recipe with what it counted and its seed, and keeps that in build/out/faults. When every recipe has a result of
  * this size there, whether of one run or of several, RESULTS.md is written from them. Exit code 1
@@ -16,7 +17,12 @@ import { resultsPage } from './results-page.ts';
 
 const root = resolve(import.meta.dir, '../..');
 const { values, positionals } = parseArgs({
-  options: { short: { type: 'boolean' }, seed: { type: 'string' }, hours: { type: 'string' } },
+  options: {
+    short: { type: 'boolean' },
+    seed: { type: 'string' },
+    hours: { type: 'string' },
+    only: { type: 'string' },
+  },
   allowPositionals: true,
 });
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
@@ -44,7 +50,7 @@ const outcomes: Outcome[] = [];
 for (const recipe of chosen) {
   const outcome = await outcomeOf(recipe);
   outcomes.push(outcome);
-  keepOutcome(join(root, 'build/out/faults'), outcome);
+  if (values.only === undefined) keepOutcome(join(root, 'build/out/faults'), outcome);
 }
 const kept = keptOutcomes(join(root, 'build/out/faults'), recipes, size);
 if (kept.length === recipes.length) {
@@ -71,7 +77,7 @@ async function outcomeOf(recipe: Recipe): Promise<Outcome> {
   }
   const started = performance.now();
   const control = await tryOut(recipe.control.run, size, seed);
-  const { counts, failures } = await tryOut(recipe.run, size, seed, lengthening);
+  const { counts, failures } = await tryOut(recipe.run, size, seed, lengthening, values.only);
   const seconds = Math.round((performance.now() - started) / 1000);
   for (const [what, count] of counts) console.log(`  ${what}: ${count}`);
   for (const text of failures.slice(0, 20)) console.log(`  FAILED ${text}`);

@@ -42,8 +42,9 @@ export async function tryOut(
   size: TrialSize,
   seed: number,
   lengthening = 1,
+  only = '',
 ): Promise<Trial> {
-  const trial = new Trial(size, seed, lengthening);
+  const trial = new Trial(size, seed, lengthening, only);
   try {
     await run(trial);
   } catch (error) {

@@ -11,13 +11,15 @@ export class Trial {
   readonly seed: number;
   /** How many times as long as usual something takes whose length is time; 1 unless the caller asked for more. */
   readonly lengthening: number;
+  readonly #only: RegExp;
   readonly #counts = new Map<string, number>();
   readonly #failures: string[] = [];
   #state: number;
 
-  constructor(size: TrialSize, seed: number, lengthening = 1) {
+  constructor(size: TrialSize, seed: number, lengthening = 1, only = '') {
     this.size = size;
     this.lengthening = lengthening;
+    this.#only = new RegExp(only);
     this.seed = seed;
     this.#state = seed >>> 0;
   }
@@ -34,6 +36,11 @@ export class Trial {
   /** How often to repeat something in a run of this size. */
   times(short: number, long: number): number {
     return this.size === 'short' ? short : long;
+  }
+
+  /** Whether a part of a long recipe is wanted, by its name. */
+  isWanted(part: string): boolean {
+    return this.#only.test(part);
   }
 
   count(what: string, amount = 1): void {

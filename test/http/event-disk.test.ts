@@ -6,6 +6,7 @@ import { expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { isExcused } from '../faults/recipe.ts';
 import { SmallDisk } from '../faults/small-disk.ts';
 import { startService } from '../support/service.ts';
@@ -39,6 +40,15 @@ test.skipIf(isExcused()).each([
       return answer;
     };
     for (let at = 0; at < 5; at++) expect((await post()).status).toBe(201);
+    const large = await sender.fetch('/services/collector/raw', {
+      method: 'POST',
+      headers: { 'Content-Encoding': 'gzip' },
+      body: gzipSync(Buffer.alloc(100 * MIB, 'a line\n')),
+    });
+    expect([large.status, large.headers.get('retry-after')]).toEqual([503, '5']);
+    await large.arrayBuffer();
+    // What was kept of it has gone.
+    expect((await post()).status).toBe(201);
     disk.fill(leaving);
     const refused = await eventually(async () => {
       const answer = await post();

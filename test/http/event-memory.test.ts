@@ -1,11 +1,15 @@
-/** Bodies with events that come one after another leave no garbage behind (S-D1). */
-import { expect, test } from 'bun:test';
+/** What bodies with events take of memory, whatever they hold and however long they are (S-D1). */
+import { afterAll, describe, expect, test } from 'bun:test';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { startService } from '../support/service.ts';
-import { forgetPeak, memoryOf } from './process-memory.ts';
+import { eventually } from './eventually.ts';
+import { forgetPeak, memoryOf, ownMemoryOfAll } from './process-memory.ts';
 
 const MIB = 1024 * 1024;
 const ROUTES = ['/api/events/', '/_bulk', '/services/collector/event', '/v1/logs'];
+const MOST_MB = 256;
 
 test('compressed bodies one after another take no more memory than a few', async () => {
   await using service = await startService({ config: { events: { min_free_bytes: 1 } } });
@@ -25,3 +29,115 @@ test('compressed bodies one after another take no more memory than a few', async
   }
   expect((memoryOf(service.pid)!.peak - before) / MIB).toBeLessThan(400);
 });
+
+/** What is repeated, and what stands around it. */
+interface Body {
+  readonly path: string;
+  readonly type?: string;
+  readonly bytes: number;
+  readonly filler: string;
+  readonly head?: string;
+  readonly tail?: string;
+  readonly status: number;
+}
+
+const OTLP = ['{"resourceLogs":[{"scopeLogs":[{"logRecords":', '}]}]}'] as const;
+const LOKI = ['{"streams":[{"stream":{},"values":', '}]}'] as const;
+const NDJSON = 'application/x-ndjson';
+const large: Readonly<Record<string, Body>> = {
+  'digits in REST': body('/api/events/', '7', 400, '[{"data":"x","extracted_fields":', '}]'),
+  'digits in _bulk': body('/_bulk', '7', 200, '{"create":{}}\n{"a":', '}\n'),
+  'digits in HEC': body('/services/collector/event', '7', 400, '{"event":"x","fields":', '}'),
+  'a line of HEC': body('/services/collector/raw', '7', 400),
+  'digits in OTLP': body('/v1/logs', '7', 400, ...OTLP),
+  'digits in Loki': body('/loki/api/v1/push', '7', 400, ...LOKI),
+  'depth in OTLP': body('/v1/logs', '[', 400, ...OTLP),
+  'depth in REST': body('/api/events/', '[', 400),
+  'records that are too long': {
+    ...body('/v1/logs', 'x', 200),
+    head: `${OTLP[0]}[`,
+    filler: `{"body":{"stringValue":"${'x'.repeat(12_000_000)}"}},`,
+    tail: `{}]${OTLP[1]}`,
+  },
+  'line ends of REST': { ...body('/api/events/', '\n', 201), type: NDJSON },
+  'line ends of _bulk': body('/_bulk', '\n', 400),
+  'line ends of HEC': body('/services/collector/raw', ' \r\n', 400),
+  'long events, one a line': {
+    ...body('/api/events/', `{"data":"${'x'.repeat(900_000)}"}\n`, 201),
+    bytes: 150 * MIB,
+    type: NDJSON,
+  },
+};
+
+function body(path: string, filler: string, status: number, head = '', tail = ''): Body {
+  return { path, filler, status, head, tail, bytes: 230 * MIB };
+}
+
+describe.skipIf(process.platform !== 'linux')('a long body', async () => {
+  const service = await startService({ config: { events: { min_free_bytes: 1 } } });
+  afterAll(() => service[Symbol.asyncDispose]());
+  await service.accounts.grant('writer', '@events', 'write');
+  const writer = await service.as('writer');
+  await writer.fetch('/api/events/', { method: 'POST', body: '{"data":"first"}' });
+
+  test.each(Object.entries(large))(
+    'takes less than 256 MB of the server and its writer together: %s',
+    async (_name, { path, type, bytes, filler, head = '', tail = '', status }) => {
+      const count = Math.floor(bytes / filler.length);
+      const body = gzipSync(
+        Buffer.concat([
+          Buffer.from(head),
+          Buffer.alloc(count * filler.length, filler),
+          Buffer.from(tail),
+        ]),
+        { level: 1 },
+      );
+      const before = ownMemoryOfAll(service.pid);
+      let peak = 0;
+      const timer = setInterval(() => (peak = Math.max(peak, ownMemoryOfAll(service.pid))), 5);
+      const started = performance.now();
+      const answer = await writer.fetch(path, {
+        method: 'POST',
+        headers: { 'Content-Type': type ?? 'application/json', 'Content-Encoding': 'gzip' },
+        body,
+      });
+      await answer.arrayBuffer();
+      clearInterval(timer);
+      expect(answer.status).toBe(status);
+      expect((peak - before) / MIB).toBeLessThan(MOST_MB);
+      expect(performance.now() - started).toBeLessThan(20_000);
+    },
+  );
+
+  test('leaves nothing on the disk, also when the server is killed while it comes in', async () => {
+    const folder = join(service.stateDir, 'tmp');
+    const kept = (): string[] =>
+      readdirSync(`/proc/${service.pid}/fd`)
+        .map((fd) => targetOf(`/proc/${service.pid}/fd/${fd}`))
+        .filter((path) => path.startsWith(join(folder, 'nameless-')));
+    const send = (body: Bun.BodyInit): Promise<Response> =>
+      writer.fetch('/services/collector/raw', { method: 'POST', body });
+    expect((await send('a line\n'.repeat(500_000))).status).toBe(413);
+    expect([kept(), readdirSync(folder)]).toEqual([[], []]);
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const sending = send(readable).catch(() => null);
+    const sink = writable.getWriter();
+    for (let at = 0; at < 4; at++) await sink.write(Buffer.alloc(MIB, 'a line\n'));
+    await eventually(() => expect(kept()).toHaveLength(1));
+    expect(readdirSync(folder)).toEqual([]);
+    await service.kill('SIGKILL');
+    await sending;
+    expect(readdirSync(folder)).toEqual([]);
+    await sink.abort().catch(() => undefined);
+    await service.start();
+  });
+});
+
+function targetOf(link: string): string {
+  try {
+    return readlinkSync(link);
+  } catch {
+    // It was closed meanwhile.
+    return '';
+  }
+}

@@ -24,6 +24,22 @@ export function memoryOf(pid: number): Memory | null {
   }
 }
 
+/** Bytes that a process has for itself; what files bring with them goes when it is needed elsewhere. 0 when it is gone. */
+export function ownMemoryOf(pid: number): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+  } catch {
+    // It ended between two looks.
+    return 0;
+  }
+}
+
+/** The same of the process and its children together. */
+export function ownMemoryOfAll(pid: number): number {
+  return childrenOf(pid).reduce((sum, child) => sum + ownMemoryOf(child.pid), ownMemoryOf(pid));
+}
+
 /** Milliseconds of processor time so far, in steps of 10; 0 when the process is gone. */
 export function workOf(pid: number): number {
   try {

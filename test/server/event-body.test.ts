@@ -1,18 +1,32 @@
 /** Bodies of events in pieces of any size and speed: what they take of the queue, and how many events are in them (EV-50). */
-import { describe, expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { afterAll, describe, expect, test } from 'bun:test';
 import { QueueRoom } from '../../src/events/intake/queue-room.ts';
 import { ByteBlocks } from '../../src/http/reply/byte-blocks.ts';
-import { countedMarks, gathered, readInTime } from '../../src/api/events/body.ts';
+import { gathered, joined, MarkCounter, readInTime } from '../../src/api/events/body.ts';
+import { SpoolFile } from '../../src/base/files/spool-file.ts';
 import { testClock } from '../support/database.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const MIB = 2 ** 20;
 const MINUTE_MS = 60_000;
 
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
 function room(bytes = 64 * MIB): QueueRoom {
   const clock = testClock();
   const limits = () => ({ events: 1_000, bytes, waitMs: 0 });
-  return new QueueRoom({ clock, limits, retrySeconds: () => 1 });
+  return new QueueRoom({
+    clock,
+    limits,
+    retrySeconds: () => 1,
+    folder: folder.path,
+    requireDisk: () => {},
+  });
 }
+
+const marks = (most = 100_000): MarkCounter => new MarkCounter('"data"', most);
 
 async function* cut(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
@@ -24,12 +38,30 @@ describe('pieces', () => {
     async (size) => {
       const body = Buffer.from('{"data":"äöü"}\n'.repeat(20_000));
       const place = room().place('anna');
-      const order = { maxBytes: MIB, place, clock: testClock() };
-      const pieces = await gathered(cut(body, size), order);
-      expect(Buffer.concat(pieces).equals(body)).toBe(true);
-      expect(pieces.length).toBeLessThan(16);
+      const order = { maxBytes: MIB, place, clock: testClock(), marks: marks() };
+      const { pieces, events } = await gathered(cut(body, size), order);
+      expect(Buffer.from(joined(pieces)).equals(body)).toBe(true);
+      expect((pieces as Uint8Array[]).length).toBeLessThan(16);
       expect(place.bytes).toBe(body.length);
-      expect(countedMarks(pieces, '"data"', 100_000)).toBe(20_000);
+      expect(events).toBe(20_000);
+    },
+  );
+
+  test.each([1_000, 65_536, 3_000_000])(
+    'of %d bytes that are more than fits into memory stand in a file without a name',
+    async (size) => {
+      const body = Buffer.from('{"data":"äöü"}\n'.repeat(400_000));
+      const own = room();
+      {
+        using place = own.place('anna');
+        const order = { maxBytes: 64 * MIB, place, clock: testClock(), marks: marks(1_000_000) };
+        const { pieces, events } = await gathered(cut(body, size), order);
+        expect(pieces).toBeInstanceOf(SpoolFile);
+        expect(readdirSync(folder.path)).toEqual([]);
+        expect(Buffer.from(joined(pieces)).equals(body)).toBe(true);
+        expect([events, place.bytes, own.held.bytes]).toEqual([400_000, body.length, body.length]);
+      }
+      expect(own.held.bytes).toBe(0);
     },
   );
 
@@ -37,7 +69,7 @@ describe('pieces', () => {
     const own = room(100_000);
     using other = own.place('bob');
     await other.take({ bytes: 60_000 });
-    const order = { maxBytes: MIB, place: own.place('anna'), clock: testClock() };
+    const order = { maxBytes: MIB, place: own.place('anna'), clock: testClock(), marks: marks() };
     const failure = await gathered(cut(Buffer.alloc(90_000), 1), order).catch((error) => error);
     expect(failure).toMatchObject({ code: 'unavailable' });
     expect(own.held.bytes).toBeLessThanOrEqual(100_000);
@@ -79,10 +111,12 @@ describe('pieces', () => {
 test('marks that are cut by the ends of pieces count', () => {
   const text = Buffer.from('{"data":1}{"data":2}x{"data":3}');
   for (let size = 1; size <= text.length; size += 1) {
-    const pieces: Uint8Array[] = [];
-    for (let at = 0; at < text.length; at += size) pieces.push(text.subarray(at, at + size));
-    expect([size, countedMarks(pieces, '"data"', 100)]).toEqual([size, 3]);
-    expect([size, countedMarks(pieces, '{', 2)]).toEqual([size, 2]);
+    const [members, braces] = [marks(100), new MarkCounter('{', 2)];
+    for (let at = 0; at < text.length; at += size) {
+      members.add(text.subarray(at, at + size));
+      braces.add(text.subarray(at, at + size));
+    }
+    expect([size, members.events, braces.events]).toEqual([size, 3, 2]);
   }
 });
 
@@ -101,7 +135,7 @@ describe('less than 4 KiB a second for more than a minute is too slow', () => {
         wasLeft = place.bytes > 0;
       }
     };
-    const reading = gathered(stream(), { maxBytes: 64 * MIB, place, clock });
+    const reading = gathered(stream(), { maxBytes: 64 * MIB, place, clock, marks: marks() });
     const message = await reading.then(
       () => 'read',
       (error: Error) => error.message,

@@ -2,11 +2,13 @@
  * Bodies of accepting routes: as received, decompressed with a limit, and what kind of body it is.
  *
  * What is received and inflated takes room in the queue before it is kept, piece by piece, so that no number of
- * bodies, bombs among them, holds more than the queue.
+ * bodies, bombs among them, holds more than the queue. A long body goes on to the disk.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { QueuePlace } from '../../events/intake/queue-room.ts';
+import { SpoolFile } from '../../base/files/spool-file.ts';
+import type { Pieces } from '../../events/store/writer-orders.ts';
 import { lengthOf } from '../../events/store/writer-orders.ts';
 import { ByteBlocks } from '../../http/reply/byte-blocks.ts';
 import { inflated, isKnownCoding } from '../../http/body/content-coding.ts';
@@ -14,10 +16,15 @@ import type { Context } from '../../http/context.ts';
 import { multipartFields, urlencodedFields } from '../../http/body/form-body.ts';
 import { decodeUtf8, JsonParseError, parseEventJson } from '../../events/intake/json-text.ts';
 
+/** A body without its content encoding. */
+export interface DecodedBody {
+  readonly pieces: Pieces;
+  /** How many events it holds, about; at least 1. */
+  readonly events: number;
+}
+
 /** A body with events. */
-interface EventBody {
-  /** In the pieces it came in. */
-  readonly pieces: readonly Uint8Array[];
+interface EventBody extends DecodedBody {
   /** `json`, NDJSON lines, or a form as JSON text. */
   readonly form: 'json' | 'lines' | 'fields';
 }
@@ -39,6 +46,8 @@ interface Reading {
   /** A lower limit for both forms of the body. */
   readonly mostBytes?: number;
   readonly place?: QueuePlace | null;
+  /** Stands about once in an event. */
+  readonly mark?: string;
 }
 
 const LINES: ReadonlySet<string> = new Set([
@@ -47,8 +56,13 @@ const LINES: ReadonlySet<string> = new Set([
   'application/jsonl',
 ]);
 
+/** The member that every event has. */
+const DATA = '"data"';
+
 /** A body up to here is read in one go, its room taken before; the room of larger ones grows as they come in. */
 const MAX_WHOLE_BYTES = 1024 * 1024;
+/** Of one body in memory. */
+const MAX_MEMORY_BYTES = 1024 * 1024;
 /** Who sends less than 4 KiB a second, for more than a minute, holds room that others need. */
 const PATIENCE_MS = 60_000;
 const SLOWEST_BYTES_PER_MS = 4;
@@ -56,14 +70,14 @@ const SLOWEST_BYTES_PER_MS = 4;
 const FORM_BYTES_PER_EVENT_BYTE = 7;
 
 /**
- * The pieces of the body without its content encoding. Throws `too-large` (`Request body too large`, `Decompressed body too
+ * The body without its content encoding. Throws `too-large` (`Request body too large`, `Decompressed body too
  * large`) as soon as it is, `unsupported-media-type` for an unknown encoding, `bad-request` for a damaged body; `throttled`
  * and `unavailable` when the queue has no room for it.
  */
 export async function decodedBody(
   context: Context,
-  { ownCoding, mostBytes = Number.POSITIVE_INFINITY, place = null }: Reading = {},
-): Promise<readonly Uint8Array[]> {
+  { ownCoding, mostBytes = Number.POSITIVE_INFINITY, place = null, mark = DATA }: Reading = {},
+): Promise<DecodedBody> {
   const { clock, config } = context.services;
   const { limits } = config.events;
   const maxBytes = Math.min(limits.max_body_bytes, mostBytes);
@@ -76,14 +90,17 @@ export async function decodedBody(
   const declared = Number(context.request.headers.get('content-length') ?? 0);
   if (declared > maxBytes) throw new AppError('too-large', 'Request body too large');
   const { body } = context;
+  const marks = new MarkCounter(mark, limits.max_events);
   if (isPlain && declared > 0 && declared <= MAX_WHOLE_BYTES) {
     await place?.take({ bytes: declared });
-    return [await readInTime(body.bytes(maxBytes), declared, place)];
+    const whole = await readInTime(body.bytes(maxBytes), declared, place);
+    marks.add(whole);
+    return { pieces: whole, events: marks.events };
   }
   const stream = body.stream(maxBytes);
   return isPlain
-    ? gathered(stream, { maxBytes, place, clock })
-    : gathered(inflated(stream, coding), { maxBytes: maxDecoded, place, clock });
+    ? gathered(stream, { maxBytes, place, clock, marks })
+    : gathered(inflated(stream, coding), { maxBytes: maxDecoded, place, clock, marks });
 }
 
 /** What `gathered` goes by. */
@@ -91,33 +108,41 @@ interface Gathering {
   readonly maxBytes: number;
   readonly place: QueuePlace | null;
   readonly clock: Clock;
+  readonly marks: MarkCounter;
 }
 
 /**
- * All of a stream in blocks, each of which has its room in the place before it is kept. Throws `too-large`, `bad-request` for
- * a stream that is too slow, and as `QueuePlace.take`; the stream is left before that.
+ * All of a stream in blocks, each of which has its room in the place before it is kept, or in the file of the place. Throws
+ * `too-large`, `bad-request` for a stream that is too slow, and as `QueuePlace.take` and `spool`; the stream is left before that.
  */
 export async function gathered(
   stream: AsyncIterable<Uint8Array>,
-  { maxBytes, place, clock }: Gathering,
-): Promise<Uint8Array[]> {
-  const blocks = new ByteBlocks();
+  { maxBytes, place, clock, marks }: Gathering,
+): Promise<DecodedBody> {
+  let blocks = new ByteBlocks();
   const startedAt = clock.monotonic();
   let taken = 0;
+  const toDisk = async (): Promise<void> => {
+    for (const piece of blocks.pieces()) await place?.spool(piece);
+    blocks = new ByteBlocks();
+  };
   for await (const piece of stream) {
-    const size = blocks.length + piece.length;
+    const size = (place?.file?.length ?? 0) + blocks.length + piece.length;
     if (size > maxBytes) throw new AppError('too-large', 'Decompressed body too large');
     if (clock.monotonic() - startedAt > patienceFor(size)) throw tooSlow();
+    marks.add(piece);
     const more = blocks.growth(piece.length);
     if (more > 0) {
       await place?.take({ bytes: more });
       taken += more;
     }
     blocks.add(piece);
+    if (place !== null && blocks.length > MAX_MEMORY_BYTES) await toDisk();
   }
-  const pieces = blocks.pieces();
-  place?.give(taken - blocks.length);
-  return pieces;
+  if (place?.file != null) await toDisk();
+  const pieces = place?.file ?? blocks.pieces();
+  place?.give(taken - lengthOf(pieces));
+  return { pieces, events: marks.events };
 }
 
 /**
@@ -157,7 +182,9 @@ function tooSlow(): AppError {
 }
 
 /** The pieces as one; of a single one no copy is made. */
-export function joined(pieces: readonly Uint8Array[]): Uint8Array {
+export function joined(pieces: Pieces): Uint8Array {
+  if (pieces instanceof Uint8Array) return pieces;
+  if (pieces instanceof SpoolFile) return pieces.head(pieces.length);
   const [first] = pieces;
   return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
 }
@@ -165,25 +192,28 @@ export function joined(pieces: readonly Uint8Array[]): Uint8Array {
 /** The body of `POST /api/events/` and of updates. Throws as `decodedBody`, and `unsupported-media-type`. */
 export async function eventBody(context: Context, rules: BodyRules): Promise<EventBody> {
   const { mediaType } = context.body;
-  const decoded = (mostBytes = rules.maxBytes): Promise<readonly Uint8Array[]> =>
-    decodedBody(context, { mostBytes, place: rules.place });
+  const decoded = (mostBytes = rules.maxBytes, mark = DATA): Promise<DecodedBody> =>
+    decodedBody(context, { mostBytes, place: rules.place, mark });
   if (mediaType === '' || mediaType === 'application/json' || mediaType.endsWith('+json')) {
-    return { pieces: await decoded(), form: 'json' };
+    return { ...(await decoded()), form: 'json' };
   }
-  if (rules.takesLines && LINES.has(mediaType)) return { pieces: await decoded(), form: 'lines' };
+  if (rules.takesLines && LINES.has(mediaType)) {
+    return { ...(await decoded(rules.maxBytes, '\n')), form: 'lines' };
+  }
   if (mediaType === 'application/x-www-form-urlencoded') {
-    const pieces = await decoded();
+    const body = await decoded();
+    const { pieces } = body;
     // curl -d says so of everything.
-    const head = Buffer.from(pieces[0]?.subarray(0, 256) ?? []).toString('latin1');
-    if (/^\s*[[{]/.test(head)) return { pieces, form: 'json' };
+    const head = pieces instanceof SpoolFile ? pieces.head(256) : joined(pieces).subarray(0, 256);
+    if (/^\s*[[{]/.test(Buffer.from(head).toString('latin1'))) return { ...body, form: 'json' };
     if (lengthOf(pieces) > formBytes(context))
       throw new AppError('too-large', 'Request body too large');
-    return asFields(urlencodedFields(Buffer.concat(pieces).toString()), rules.lists);
+    return asFields(urlencodedFields(Buffer.from(joined(pieces)).toString()), rules.lists);
   }
   if (mediaType === 'multipart/form-data') {
-    const pieces = await decoded(Math.min(rules.maxBytes ?? Infinity, formBytes(context)));
+    const { pieces } = await decoded(Math.min(rules.maxBytes ?? Infinity, formBytes(context)));
     const stream = (async function* () {
-      yield* pieces;
+      yield joined(pieces);
     })();
     const contentType = context.request.headers.get('content-type');
     return asFields(await multipartFields(stream, contentType), rules.lists);
@@ -203,7 +233,7 @@ function asFields(
     else if (Array.isArray(gathered)) gathered.push(value);
     else members[name] = [value];
   }
-  return { pieces: [Buffer.from(JSON.stringify(members))], form: 'fields' };
+  return { pieces: Buffer.from(JSON.stringify(members)), events: 1, form: 'fields' };
 }
 
 function formBytes({ services }: Context): number {
@@ -214,35 +244,44 @@ function unsupported(type: string): AppError {
   return new AppError('unsupported-media-type', `Unsupported media type "${type}" in request.`);
 }
 
-/** How many events a body holds, about: lines, or members called data; at least 1, at most `most`. */
-export function estimatedEvents({ pieces, form }: EventBody, most: number): number {
-  return countedMarks(pieces, form === 'lines' ? '\n' : '"data"', most);
-}
+/** Counts how often a mark stands in a body that comes in pieces; what holds more than `most` is refused anyway. */
+export class MarkCounter {
+  readonly #mark: Buffer;
+  readonly #most: number;
+  #seam: Buffer = Buffer.alloc(0);
+  #count = 0;
 
-/** How often a mark stands in a body, at least 1, at most `most`: what holds more is refused anyway. */
-export function countedMarks(pieces: readonly Uint8Array[], mark: string, most: number): number {
-  const marked = Buffer.from(mark);
-  const overlap = marked.length - 1;
-  let count = 0;
-  let seam = Buffer.alloc(0);
-  for (const { buffer: bytes, byteOffset, byteLength } of pieces) {
+  constructor(mark: string, most: number) {
+    this.#mark = Buffer.from(mark);
+    this.#most = most;
+  }
+
+  /** At least 1, at most `most`. */
+  get events(): number {
+    return Math.max(1, this.#count);
+  }
+
+  add({ buffer: bytes, byteOffset, byteLength }: Uint8Array): void {
     const buffer = Buffer.from(bytes, byteOffset, byteLength);
+    const overlap = this.#mark.length - 1;
     if (overlap > 0) {
       // Too short on either side to hold a whole mark.
-      const across = Buffer.concat([seam, buffer.subarray(0, overlap)]);
-      count += marksIn(across, marked, most - count);
-      seam = Buffer.from((byteLength < overlap ? across : buffer).subarray(-overlap));
+      const across = Buffer.concat([this.#seam, buffer.subarray(0, overlap)]);
+      this.#count += this.#marksIn(across);
+      this.#seam = Buffer.from((byteLength < overlap ? across : buffer).subarray(-overlap));
     }
-    count += marksIn(buffer, marked, most - count);
+    this.#count += this.#marksIn(buffer);
   }
-  return Math.max(1, count);
-}
 
-function marksIn(buffer: Buffer, mark: Buffer, most: number): number {
-  let count = 0;
-  for (let at = buffer.indexOf(mark); at >= 0 && count < most; at = buffer.indexOf(mark, at + 1))
-    count += 1;
-  return count;
+  #marksIn(buffer: Buffer): number {
+    const most = this.#most - this.#count;
+    let count = 0;
+    for (let at = buffer.indexOf(this.#mark); at >= 0 && count < most;) {
+      count += 1;
+      at = buffer.indexOf(this.#mark, at + 1);
+    }
+    return count;
+  }
 }
 
 /** Names, queries and settings; it is parsed at once, so more would hold everybody up. */

@@ -12,7 +12,7 @@ import {
   queuePlace,
 } from '../../operations/events.ts';
 import type { Context } from '../../http/context.ts';
-import { countedMarks, decodedBody } from './body.ts';
+import { decodedBody, type DecodedBody } from './body.ts';
 import {
   type BodyDescription,
   type OperationDescription,
@@ -101,15 +101,15 @@ async function accept(context: Context, adapter: DialectAdapter, route: string):
   if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key))
     throw new AppError('bad-request', 'Invalid Idempotency-Key.');
   using place = placeFor(context, adapter);
-  const { mode, body } = await bodyOf(context, adapter, place);
+  const { mode, pieces, events } = await bodyOf(context, adapter, place);
   const written = await ingestEvents(services, user, origin, {
     dialect,
     mode,
     mediaType: context.body.mediaType,
     parameters: { ...Object.fromEntries(context.query), _index: context.parameters['index'] ?? '' },
     headers: headersOf(request.headers, adapter.headers ?? []),
-    body,
-    events: countedMarks(body, adapter.mark, services.config.events.limits.max_events),
+    body: pieces,
+    events,
     isDryRun: context.queryValue('dry_run') === '1',
     isMinimal: false,
     idempotency: key === null ? null : { route: `POST ${route}`, key },
@@ -133,11 +133,11 @@ async function bodyOf(
   context: Context,
   adapter: DialectAdapter,
   place: QueuePlace,
-): Promise<{ mode: string; body: readonly Uint8Array[] }> {
+): Promise<DecodedBody & { readonly mode: string }> {
   try {
-    const { ownCoding } = adapter;
+    const { ownCoding, mark } = adapter;
     const mode = adapter.mode(context);
-    return { mode, body: await decodedBody(context, { ownCoding, place }) };
+    return { mode, ...(await decodedBody(context, { ownCoding, mark, place })) };
   } catch (error) {
     if (error instanceof AppError)
       noteRefusedIntake(context.services, context.user, adapter.dialect, error);

@@ -18,7 +18,7 @@ import {
 } from '../../operations/events.ts';
 import { isStillAdmitted } from '../../http/hooks/admission.ts';
 import type { Context } from '../../http/context.ts';
-import { estimatedEvents, eventBody } from './body.ts';
+import { eventBody } from './body.ts';
 import { eventErrorReply } from '../../http/reply/errors.ts';
 import {
   eventChangeModel,
@@ -221,7 +221,7 @@ async function create(context: Context): Promise<Reply> {
     headers: {},
     body: body.pieces,
     place,
-    events: estimatedEvents(body, services.config.events.limits.max_events),
+    events: body.events,
     isDryRun: context.queryValue('dry_run') === '1',
     isMinimal: /(?:^|,)\s*return\s*=\s*"?minimal"?/i.test(request.headers.get('prefer') ?? ''),
     idempotency: key === null ? null : { route: 'POST /api/events/', key },

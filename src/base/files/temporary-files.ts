@@ -69,6 +69,6 @@ export async function createNameless(folder: string): Promise<FileHandle> {
   return handle;
 }
 
-function namelessPath(folder: string): string {
+export function namelessPath(folder: string): string {
   return join(folder, `nameless-${shortId()}`);
 }

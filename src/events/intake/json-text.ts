@@ -3,8 +3,16 @@
  * the position in the API's words.
  */
 import { JsonNumber, parseJson } from '../../base/json/json.ts';
+import { collectGarbage } from '../../base/scheduling/garbage-collection.ts';
 import { jsonErrorOffset } from '../../base/json/json-error.ts';
 import { JsonOutliner, JsonSyntaxError, requireJsonBounds } from '../../base/json/json-outline.ts';
+
+/** A place in a text; lines and columns count from 1, the offset from 0. */
+interface TextPlace {
+  readonly line: number;
+  readonly column: number;
+  readonly offset: number;
+}
 
 /** `message` is the `detail` of the API's error. */
 export class JsonParseError extends Error {
@@ -12,17 +20,35 @@ export class JsonParseError extends Error {
     readonly reason: string,
     readonly text: string,
     readonly offset: number,
+    place: TextPlace = placeIn(text, offset),
   ) {
-    let line = 1;
-    let lineFrom = 0;
-    for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', lineFrom)) {
-      line += 1;
-      lineFrom = at + 1;
-    }
-    const column = offset - lineFrom + 1;
-    super(`JSON parse error - ${reason}: line ${line} column ${column} (char ${offset})`);
+    const { line, column } = place;
+    super(`JSON parse error - ${reason}: line ${line} column ${column} (char ${place.offset})`);
     this.name = 'JsonParseError';
   }
+}
+
+function placeIn(text: string, offset: number): TextPlace {
+  let [line, lineFrom] = [1, 0];
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', lineFrom)) {
+    line += 1;
+    lineFrom = at + 1;
+  }
+  return { line, column: offset - lineFrom + 1, offset };
+}
+
+/** Where the text goes on whose beginning these bytes are; it is too long to be decoded. */
+export function placeAfter(bytes: Uint8Array): TextPlace {
+  let [line, lineFrom, offset] = [1, 0, 0];
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    // UTF-16 units: none for the later bytes of a character, two for one of four bytes.
+    if ((byte & 0xc0) !== 0x80) offset += byte < 0xf0 ? 1 : 2;
+    if (byte !== 0x0a) continue;
+    line += 1;
+    lineFrom = offset;
+  }
+  return { line, column: offset - lineFrom + 1, offset };
 }
 
 /** More nesting or values than an event may have, whether valid JSON or not. */
@@ -32,6 +58,8 @@ export class JsonBoundsError extends JsonParseError {}
 export const MAX_EVENT_VALUES = 100_000;
 /** Per byte allowed in data and fields: escapes take six bytes for one. */
 const RAW_BYTES_PER_EVENT_BYTE = 12;
+/** The garbage of smaller ones is collected in time. */
+const LARGE_BYTES = 256 * 1024;
 
 /** Numbers whose spelling JSON.parse loses. Matches inside strings do not matter. */
 const AWKWARD_NUMBER = /[0-9](?:\.0+(?![0-9])|[eE][+-]?[0-9]|[0-9]{15})/;
@@ -58,6 +86,8 @@ export function parseEntry(
 ): unknown {
   const maxBytes = maxEventBytes * RAW_BYTES_PER_EVENT_BYTE;
   if (bytes.length > maxBytes) throw new JsonBoundsError(`More than ${maxBytes} bytes`, '', 0);
+  // Its text, and that of its values.
+  if (bytes.length > LARGE_BYTES) collectGarbage(2 * bytes.length);
   return parseEventJson(decode(bytes), maxDepth);
 }
 

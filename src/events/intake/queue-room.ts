@@ -3,11 +3,13 @@
  * decompression, events once counted, both until the answer.
  *
  * A body takes room piece by piece as it arrives, so bodies together never exceed the room; only one that has it all
- * to itself may be larger.
+ * to itself may be larger. What of it does not fit into memory goes to a file.
  */
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { countGarbage } from '../../base/scheduling/garbage-collection.ts';
+import { SpoolFile } from '../../base/files/spool-file.ts';
+import { countGarbage, release } from '../../base/scheduling/garbage-collection.ts';
+import { NOT_WRITABLE } from '../store/writer-jobs.ts';
 
 /** Total, and how long a request waits for room. */
 export interface RoomLimits {
@@ -25,6 +27,10 @@ interface RoomOptions {
   readonly limits: () => RoomLimits;
   readonly clock: Clock;
   readonly retrySeconds: () => number;
+  /** For what does not fit into memory. */
+  readonly folder: string;
+  /** Throws `unavailable` when the disk is full. */
+  readonly requireDisk: () => void;
 }
 
 const LARGE_BYTES = 1024 * 1024;
@@ -79,6 +85,15 @@ export class QueueRoom {
     return clock.monotonic() - startedAt;
   }
 
+  get folder(): string {
+    return this.#options.folder;
+  }
+
+  /** Throws `unavailable`. */
+  requireDisk(): void {
+    this.#options.requireDisk();
+  }
+
   free(holder: string, { events, bytes }: Share): void {
     this.#add(holder, { events: -events, bytes: -bytes });
     for (const wake of this.#waiting.splice(0)) wake();
@@ -108,6 +123,7 @@ export class QueuePlace implements Disposable {
   readonly #holder: string;
   #own: Share = { events: 0, bytes: 0 };
   #waitedMs = 0;
+  #file: SpoolFile | null = null;
 
   constructor(room: QueueRoom, holder: string) {
     this.#room = room;
@@ -126,6 +142,23 @@ export class QueuePlace implements Disposable {
     this.#own = sum(this.#own, wanted);
   }
 
+  /** What was put on disk; it is gone when the place is left. */
+  get file(): SpoolFile | null {
+    return this.#file;
+  }
+
+  /** Adds to the file. The bytes must not be used any more. Throws `unavailable`. */
+  async spool(bytes: Uint8Array): Promise<void> {
+    this.#room.requireDisk();
+    try {
+      this.#file ??= new SpoolFile(this.#room.folder);
+      await this.#file.add(bytes);
+    } catch (error) {
+      throw unavailable(NOT_WRITABLE, 5, error);
+    }
+    release(bytes);
+  }
+
   give(bytes: number): void {
     if (bytes === 0) return;
     this.#room.free(this.#holder, { events: 0, bytes });
@@ -141,6 +174,8 @@ export class QueuePlace implements Disposable {
 
   /** Gives everything back; further calls do nothing. */
   leave(): void {
+    this.#file?.[Symbol.dispose]();
+    this.#file = null;
     const { events, bytes } = this.#own;
     if (events === 0 && bytes === 0) return;
     this.#own = { events: 0, bytes: 0 };

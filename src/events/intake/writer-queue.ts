@@ -8,6 +8,7 @@ import { statfsSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { ChildSupply } from '../../processes/child-supply.ts';
+import { stateFolder } from '../../store/state-files.ts';
 import type { QueuePlace, RoomLimits } from './queue-room.ts';
 import { QueueRoom, unavailable } from './queue-room.ts';
 import { NOT_WRITABLE } from '../store/writer-jobs.ts';
@@ -89,7 +90,13 @@ export class Ingest {
     this.#options = options;
     this.#writer = new WriterProcess(options);
     const { limits, clock } = options;
-    this.#room = new QueueRoom({ limits, clock, retrySeconds: () => this.#retrySeconds() });
+    this.#room = new QueueRoom({
+      limits,
+      clock,
+      retrySeconds: () => this.#retrySeconds(),
+      folder: stateFolder(options.stateDir, 'tmp'),
+      requireDisk: () => this.#requireDisk(),
+    });
   }
 
   /** For operators; null when the store can be used. */

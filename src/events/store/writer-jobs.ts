@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import { SQLiteError } from 'bun:sqlite';
 import { AppError } from '../../base/errors.ts';
+import { countGarbage } from '../../base/scheduling/garbage-collection.ts';
 import { isDamage } from '../../base/sqlite-damage.ts';
 import { dialects } from '../intake/dialects/index.ts';
 import { EVENTS_FILE } from './schema.ts';
 import { EventStore } from './store.ts';
 import { Writer } from './writer.ts';
 import type { WriterOrder, WriterSettings } from './writer-orders.ts';
-import { frame, unframe } from './writer-orders.ts';
+import { frame, lengthOf, unframe } from './writer-orders.ts';
 
 interface OpenOrder {
   readonly stateDir: string;
@@ -38,7 +39,9 @@ export function writerJobs(): Record<string, Job> {
     run: (body) => {
       if (writer === null) throw new Error('The writer was not opened');
       try {
-        const results = frame(writer.run(unframe<WriterOrder>(body as Uint8Array)));
+        const batch = unframe<WriterOrder>(body as Uint8Array);
+        const results = frame(writer.run(batch));
+        countGarbage(lengthOf(batch.map((one) => one.body)));
         // With a length it is sent in one piece.
         const headers = { 'Content-Length': String(results.length) };
         return new Response(results as Bun.BodyInit, { headers });

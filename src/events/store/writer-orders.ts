@@ -2,8 +2,9 @@
  * Orders and results of the writer process, and their binary framing.
  *
  * A frame is a length, a JSON list of heads, and the bodies one after another: bodies are bytes of any size, too
- * costly to encode as JSON.
+ * costly to encode as JSON. Of a body on disk only the path is sent.
  */
+import { mapped, SpoolFile } from '../../base/files/spool-file.ts';
 import type { Grants } from '../../accounts/rights/permissions.ts';
 import type { ExtractionSettings } from '../intake/extract/extraction.ts';
 import type { IntakeLimits, IntakeOrder } from '../intake/intake.ts';
@@ -133,7 +134,9 @@ export interface FramedPieces<Head> {
   readonly body: Pieces;
 }
 
-export type Pieces = Uint8Array | readonly Uint8Array[];
+export type Pieces = Uint8Array | readonly Uint8Array[] | SpoolFile;
+/** Head, bytes of the body, and its path when it is on disk. */
+type FramedHead<Head> = readonly [Head, number, string?];
 
 const LENGTH_BYTES = 4;
 
@@ -143,25 +146,31 @@ export function frame(parts: readonly FramedPieces<unknown>[]): Uint8Array {
 
 /** The same in pieces, none of which is a copy. */
 export function framePieces(parts: readonly FramedPieces<unknown>[]): Uint8Array[] {
-  const heads = Buffer.from(JSON.stringify(parts.map(({ head, body }) => [head, lengthOf(body)])));
+  const list = parts.map(({ head, body }): FramedHead<unknown> => {
+    const length = lengthOf(body);
+    return body instanceof SpoolFile ? [head, length, body.path] : [head, length];
+  });
+  const heads = Buffer.from(JSON.stringify(list));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32LE(heads.length, 0);
-  return [length, heads, ...parts.flatMap(({ body }) => body)] as Uint8Array[];
+  const bodies = parts.flatMap(({ body }) => (body instanceof SpoolFile ? [] : body));
+  return [length, heads, ...bodies] as Uint8Array[];
 }
 
 export function lengthOf(pieces: Pieces): number {
-  return pieces instanceof Uint8Array
-    ? pieces.length
-    : pieces.reduce((sum, { length }) => sum + length, 0);
+  return Array.isArray(pieces)
+    ? pieces.reduce((sum: number, { length }: Uint8Array) => sum + length, 0)
+    : pieces.length;
 }
 
-/** The bodies share the memory of `bytes`. */
+/** The bodies share the memory of `bytes`; those on disk are mapped. */
 export function unframe<Head>(bytes: Uint8Array): Framed<Head>[] {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const headEnd = LENGTH_BYTES + view.readUInt32LE(0);
-  const heads = JSON.parse(view.toString('utf8', LENGTH_BYTES, headEnd)) as [Head, number][];
+  const heads = JSON.parse(view.toString('utf8', LENGTH_BYTES, headEnd)) as FramedHead<Head>[];
   let at = headEnd;
-  return heads.map(([head, length]) => {
+  return heads.map(([head, length, path]) => {
+    if (path !== undefined) return { head, body: mapped(path) };
     const body = bytes.subarray(at, at + length);
     at += length;
     return { head, body };

@@ -92,9 +92,10 @@ export class WriterProcess {
     batch: readonly FramedPieces<WriterOrder>[],
   ): Promise<Framed<WriterResult>[]> {
     const pieces = framePieces(batch);
-    const bytes = lengthOf(pieces);
     // A copy of a large one would hold everybody up.
-    const body = bytes > MIB ? streamOfChunks(pieces.values()) : Buffer.concat(pieces);
+    const isLarge = lengthOf(pieces) > MIB;
+    const body = isLarge ? streamOfChunks(pieces.values()) : Buffer.concat(pieces);
+    const bytes = batch.reduce((sum, one) => sum + lengthOf(one.body), 0);
     this.#bytesAsked += bytes;
     try {
       // The previous batch may still be running: its bytes count as well.

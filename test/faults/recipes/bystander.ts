@@ -2,11 +2,10 @@
  * L10: nobody takes the server from others. Every route of the product is asked what is small to send and large to answer, by
  * one caller at a time and by 64 at once, while somebody else goes on working: he is answered in time, and memory stays bounded.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { routes } from '../../../src/routes.ts';
 import { tone } from '../../http/media-files.ts';
-import { childrenOf } from '../../http/process-memory.ts';
+import { childrenOf, ownMemoryOf, ownMemoryOfAll } from '../../http/process-memory.ts';
 import { EXPECTATIONS, FILES } from '../../http/route-matrix.ts';
 import { onSharedCores } from '../../support/patience.ts';
 import { type Service, startService } from '../../support/service.ts';
@@ -46,9 +45,13 @@ export const bystander: Recipe = {
     await using siege = await Siege.lay(trial, service.url, service.pid, callers.bystander);
     for (const attack of attacks) {
       const by = trial.size === 'short' ? (SHORT[attack.name] ?? []) : ATTACKERS;
-      for (const caller of by) await siege.attack(caller, callers[caller], attack, targets);
+      for (const caller of by) {
+        if (!trial.isWanted(`${caller}, ${attack.name}`)) continue;
+        await siege.attack(caller, callers[caller], attack, targets);
+      }
     }
-    await hostileFiles(trial, service, siege, callers);
+    if (trial.isWanted('writer, files that take long'))
+      await hostileFiles(trial, service, siege, callers);
     await siege.end();
     const errors = service.stderr().match(/^.*"level":"error".*$/gm) ?? [];
     for (const line of errors) trial.fail(line.slice(0, 500));
@@ -389,15 +392,13 @@ export class Siege implements AsyncDisposable {
   }
 
   #sample(): Sample {
-    const server = ownMemory(this.#pid);
-    const children = childrenOf(this.#pid).reduce((sum, child) => sum + ownMemory(child.pid), 0);
-    return { at: Date.now(), server, all: server + children };
+    return { at: Date.now(), server: ownMemoryOf(this.#pid), all: ownMemoryOfAll(this.#pid) };
   }
 
   /** Ends the largest of the processes. */
   #stop(pid: number): void {
     const all = [pid, ...childrenOf(pid).map((child) => child.pid)];
-    const [largest] = all.toSorted((a, b) => ownMemory(b) - ownMemory(a));
+    const [largest] = all.toSorted((a, b) => ownMemoryOf(b) - ownMemoryOf(a));
     const is = largest === pid ? 'the server' : 'a child of the server';
     this.#trial.fail(`${this.#rounds.at(-1)?.name}: ${is} was ended at ${MOST_OF_ALL / MIB} MB`);
     process.kill(largest!, 'SIGKILL');
@@ -469,15 +470,4 @@ interface Sample {
   readonly server: number;
   /** The server and its children. */
   readonly all: number;
-}
-
-/** Bytes that a process has for itself; what files bring with them goes when it is needed elsewhere. */
-function ownMemory(pid: number): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
-  } catch {
-    // It ended between two looks.
-    return 0;
-  }
 }

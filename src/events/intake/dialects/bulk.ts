@@ -14,15 +14,7 @@ import type {
 } from '../intake.ts';
 import { answerWith, IntakeRefusal } from '../intake.ts';
 import { isObject, JsonParseError, parseEntry } from '../json-text.ts';
-import {
-  Entries,
-  forEachLine,
-  isBlankLine,
-  lenientText,
-  cutMicros,
-  microsText,
-  numberOf,
-} from '../wire/entries.ts';
+import { Entries, lenientText, Lines, cutMicros, microsText, numberOf } from '../wire/entries.ts';
 
 /** Elasticsearch clients refuse a server that does not send it. */
 export const ELASTIC_PRODUCT = { 'X-Elastic-Product': 'Elasticsearch' } as const;
@@ -87,10 +79,11 @@ class BulkReader {
   }
 
   read(body: Uint8Array): readonly Item[] {
-    forEachLine(body, (bytes, line) => {
-      if (this.#action !== null) this.#document(this.#action, bytes, line);
-      else if (!isBlankLine(bytes)) this.#begin(bytes, line);
-    });
+    const lines = new Lines(body);
+    for (let bytes = lines.next(); bytes !== null; bytes = lines.next(this.#action !== null)) {
+      if (this.#action !== null) this.#document(this.#action, bytes, lines.number);
+      else this.#begin(bytes, lines.number);
+    }
     if (this.#action !== null) {
       throw refusal(400, 'parse_exception', `line ${this.#action.line}: the document is missing`);
     }

@@ -13,15 +13,7 @@ import type {
 import { answerWith, IntakeRefusal, META_NAMES } from '../intake.ts';
 import type { EntryProblem } from '../intake.ts';
 import { exactJson, isObject, JsonParseError, parseEntry } from '../json-text.ts';
-import {
-  Entries,
-  forEachLine,
-  isBlankLine,
-  lenientText,
-  cutMicros,
-  microsText,
-  numberOf,
-} from '../wire/entries.ts';
+import { Entries, lenientText, Lines, cutMicros, microsText, numberOf } from '../wire/entries.ts';
 import type { JsonPiece } from '../wire/json-run.ts';
 import { JsonRun } from '../wire/json-run.ts';
 
@@ -59,7 +51,7 @@ export const hec: Dialect = {
   read(body, order, tools) {
     const channel = channelOf(order);
     const entries = new Entries(tools, body.length, () => refusal(413, 27));
-    if (order.mode === 'raw') readRaw(body, order, entries);
+    if (order.mode === 'raw') readRaw(body, order, entries, tools);
     else readEvents(body, order, entries, tools);
     if (entries.seen === 0) throw refusal(400, 5);
     const { drafts, rejections, rejected } = entries;
@@ -114,20 +106,29 @@ interface HecError {
   readonly code: HecCode;
 }
 
-function readRaw(body: Uint8Array, order: IntakeOrder, entries: Entries): void {
+function readRaw(
+  body: Uint8Array,
+  order: IntakeOrder,
+  entries: Entries,
+  { limits }: IntakeTools,
+): void {
   const defaults = { ...DEFAULTS, host: order.clientAddress };
-  forEachLine(body, (line, number) => {
-    if (isBlankLine(line)) return;
+  const lines = new Lines(body);
+  for (let line = lines.next(); line !== null; line = lines.next()) {
     const index = entries.next();
-    const problem = entries.add({ data: lenientText(line) }, defaults);
-    if (problem === null) return;
-    rejectEntry(
-      entries,
-      { bytes: line, line: number },
-      index,
-      new Fault(codeOf(problem), problem.reason),
-    );
-  });
+    const problem = entries.add({ data: lineText(line, limits.maxEventBytes) }, defaults);
+    if (problem === null) continue;
+    const fault = new Fault(codeOf(problem), problem.reason);
+    rejectEntry(entries, { bytes: line, line: lines.number }, index, fault);
+  }
+}
+
+/** Without its end; of a line that is too long only so much that it is refused. */
+function lineText(line: Uint8Array, maxBytes: number): string {
+  let end = line.length;
+  while (end > 0 && line[end - 1] === 0x0d) end -= 1;
+  if (end <= maxBytes) return lenientText(line.subarray(0, end));
+  return `${lenientText(line.subarray(0, maxBytes))}…`;
 }
 
 class Fault {

@@ -12,7 +12,7 @@ import { IntakeRefusal, Rejection } from '../intake.ts';
 import { decodeUtf8, isObject, JsonParseError, parseEntry } from '../json-text.ts';
 import type { FieldErrors } from '../validation.ts';
 import { metaOf, notAnObject, readEvent } from '../validation.ts';
-import { lenientText, tooManyEvents } from '../wire/entries.ts';
+import { lenientText, Lines, tooManyEvents } from '../wire/entries.ts';
 import type { JsonEntries } from '../wire/json-entries.ts';
 import { readEntries } from '../wire/json-entries.ts';
 
@@ -20,7 +20,6 @@ const MAX_LISTED_ERRORS = 100;
 const MAX_SAMPLE = 2048;
 const NO_PERMISSION = 'You do not have permission to perform this action.';
 const JSON_HEADERS = { 'Content-Type': 'application/json' };
-const NEWLINE = 0x0a;
 const LISTS = { depth: 1, names: null };
 /** A list behind more white space is treated as a single event. */
 const MAX_LEADING_BYTES = 4096;
@@ -144,20 +143,15 @@ function readLines(body: Uint8Array, order: IntakeOrder, tools: IntakeTools): Re
   const rejections: Rejection[] = [];
   let rejected = 0;
   let entries = 0;
-  let line = 0;
-  for (let from = 0; from < body.length; line += 1) {
-    const newline = body.indexOf(NEWLINE, from);
-    const end = newline < 0 ? body.length : newline;
-    const bytes = body.subarray(from, end);
-    from = end + 1;
-    if (isBlank(bytes)) continue;
+  const lines = new Lines(body);
+  for (let bytes = lines.next(); bytes !== null; bytes = lines.next()) {
     requireCount((entries += 1), tools);
     const result = lineOf(bytes, order, tools);
     if ('data' in result) drafts.push(result as EventDraft);
     else {
       rejected += 1;
       if (rejections.length < MAX_LISTED_ERRORS)
-        rejections.push(rejectionOf(line + 1, result, bytes));
+        rejections.push(rejectionOf(lines.number, result, bytes));
     }
   }
   return {
@@ -166,11 +160,6 @@ function readLines(body: Uint8Array, order: IntakeOrder, tools: IntakeTools): Re
     rejected,
     answer: (stored) => linesAnswer(stored, drafts.length, rejected, rejections),
   };
-}
-
-function isBlank(bytes: Uint8Array): boolean {
-  for (const byte of bytes) if (byte !== 0x20 && byte !== 0x0d && byte !== 0x09) return false;
-  return true;
 }
 
 /** The event, or its error object. */

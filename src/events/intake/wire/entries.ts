@@ -10,6 +10,7 @@ const MAX_SAMPLE = 2048;
 /** Characters of all events of a request, in addition to what its size allows. */
 const BASE_LENGTH = 32 * 1024 * 1024;
 const LENGTH_PER_BODY_BYTE = 8;
+const NEWLINE = 0x0a;
 
 export class Entries {
   readonly drafts: EventDraft[] = [];
@@ -55,7 +56,9 @@ export class Entries {
   reject(position: string, reason: string, sample: () => string, details: unknown = null): void {
     this.rejected += 1;
     if (this.rejections.length >= MAX_KEPT) return;
-    this.rejections.push(new Rejection(position, reason, sample().slice(0, MAX_SAMPLE), details));
+    // A copy: a part of a text keeps all of it in memory.
+    const kept = Buffer.from(sample().slice(0, MAX_SAMPLE)).toString();
+    this.rejections.push(new Rejection(position, reason, kept, details));
   }
 }
 
@@ -68,18 +71,44 @@ export function lenientText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
-/** Line numbers start at 1; lines come without their line feed, blank ones included. */
-export function forEachLine(
-  body: Uint8Array,
-  visit: (line: Uint8Array, number: number) => void,
-): void {
-  let number = 1;
-  for (let from = 0; from < body.length; number += 1) {
-    const newline = body.indexOf(0x0a, from);
-    const end = newline < 0 ? body.length : newline;
-    visit(body.subarray(from, end), number);
-    from = end + 1;
+/** The lines of a body, without their line feeds. */
+export class Lines {
+  readonly #body: Uint8Array;
+  #at = 0;
+  /** Of the last line; from 1. */
+  number = 0;
+
+  constructor(body: Uint8Array) {
+    this.#body = body;
   }
+
+  /** Null at the end. A body may hold millions of blank lines: they are passed over in one go unless `takesBlank`. */
+  next(takesBlank = false): Uint8Array | null {
+    const body = this.#body;
+    if (!takesBlank) this.#skipBlank();
+    const from = this.#at;
+    if (from >= body.length) return null;
+    const newline = body.indexOf(NEWLINE, from);
+    const end = newline < 0 ? body.length : newline;
+    this.#at = end + 1;
+    this.number += 1;
+    return body.subarray(from, end);
+  }
+
+  #skipBlank(): void {
+    const body = this.#body;
+    let at = this.#at;
+    for (; at < body.length && isBlank(body[at]!); at += 1) {
+      if (body[at] !== NEWLINE) continue;
+      this.#at = at + 1;
+      this.number += 1;
+    }
+    if (at === body.length) this.#at = at;
+  }
+}
+
+function isBlank(byte: number): boolean {
+  return byte === 0x20 || byte === NEWLINE || byte === 0x0d || byte === 0x09;
 }
 
 export function isBlankLine(bytes: Uint8Array): boolean {

@@ -3,13 +3,21 @@
  * times its size in memory.
  */
 import type { IntakeLimits } from '../intake.ts';
-import { JsonBoundsError, JsonParseError, parseEntry, parseEventJson } from '../json-text.ts';
+import {
+  JsonBoundsError,
+  JsonParseError,
+  parseEntry,
+  parseEventJson,
+  placeAfter,
+} from '../json-text.ts';
 import { lenientText } from './entries.ts';
 
 /** Smaller bodies are parsed whole, which takes at most 30 MB; cutting costs a microsecond more per event. */
 export const MAX_WHOLE_BYTES = 1024 * 1024;
 /** Values around the entries and shared by them: 42 MB of memory. */
 const MAX_FRAME_VALUES = 500_000;
+/** Of the same: three times as much of memory. */
+const MAX_FRAME_BYTES = 32 * 1024 * 1024;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -59,9 +67,9 @@ export function readEntries(body: Uint8Array, lists: EntryLists, reading: Readin
       return read();
     } catch (error) {
       if (!(error instanceof JsonParseError)) throw error;
-      const before = lenientText(body.subarray(0, at(error.text, error.offset)));
+      const before = body.subarray(0, at(error.text, error.offset));
       const Kind = error instanceof JsonBoundsError ? JsonBoundsError : JsonParseError;
-      throw new Kind(error.reason, before, before.length);
+      throw new Kind(error.reason, '', 0, placeAfter(before));
     }
   };
   const bytesBefore = (text: string, offset: number) => Buffer.byteLength(text.slice(0, offset));
@@ -149,6 +157,8 @@ function cut(
   // Unfinished JSON; parsing the frame reports it.
   if (isInList) endEntry(body.length);
   parts.push(body.subarray(restFrom));
+  if (parts.reduce((sum, { length }) => sum + length, 0) > MAX_FRAME_BYTES)
+    throw new JsonBoundsError(`More than ${MAX_FRAME_BYTES} bytes beside the entries`, '', 0);
   return { frame: Buffer.concat(parts), places };
 }
 
