@@ -2,18 +2,38 @@
  * How a CSV file is written: encoding, delimiter, line endings, boolean spelling. Learned while
  * reading, stored with the typed copy, followed by every edit.
  */
-import { completeLength, decodeText, type Encoding, unitBytes } from './encoding.ts';
+import type { SourceNote } from '../../src/tables/types.ts';
+import { type Encoding, unitBytes } from './encoding.ts';
 import { type LineEndings, RowSpans } from './tokenizer.ts';
+
+/** Named as the options that would declare them. */
+export type GuessedMember = 'encoding' | 'delimiter' | 'header_row';
 
 export interface Dialect {
   readonly encoding: Encoding;
   readonly delimiter: Delimiter;
-  /** The delimiter was guessed, so an edit must leave a file with the same guess. */
-  readonly isGuessed: boolean;
+  /** An edit must leave a file that gives the same guesses. */
+  readonly guessed: readonly GuessedMember[];
   readonly headerOffset: number;
+  /** The header's line in the file, from 1. */
+  readonly headerRow: number;
+  /** Lines given up to find the header; blank ones directly above it are not. */
+  readonly skippedLines: number;
   readonly width: number;
   readonly lineEndings: Readonly<LineEndings>;
   readonly booleans: SpellingCounts;
+}
+
+/** For the schema: how the file is read, where that was guessed and is not the usual way. */
+export function guessedSource(dialect: Dialect): SourceNote | null {
+  const { encoding, delimiter, headerRow, skippedLines, guessed } = dialect;
+  const isUsual = {
+    encoding: encoding === 'utf-8',
+    delimiter: true,
+    header_row: skippedLines === 0,
+  };
+  if (guessed.every((member) => isUsual[member])) return null;
+  return { encoding, delimiter, header_row: headerRow, guessed };
 }
 
 export type Delimiter = ',' | ';' | '\t' | '|';
@@ -21,34 +41,34 @@ export type Delimiter = ',' | ';' | '\t' | '|';
 /** In order of preference. */
 export const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 
-export const SAMPLE_BYTES = 65_536;
+interface TableText {
+  readonly text: string;
+  /** The file ends with it. */
+  readonly isWhole: boolean;
+}
 
 /**
- * Of DELIMITERS the one with the most consistent column count over the first 64 KiB, comma on a
- * tie. `bytes` are up to SAMPLE_BYTES from the header row, at `offset`; `isWhole`: the file ends
- * with them. A row cut off by the sample is ignored.
+ * Of DELIMITERS the one with the most consistent column count, comma on a tie. The text begins with
+ * the header.
  */
-export function guessDelimiter(
-  bytes: Uint8Array,
-  encoding: Encoding,
-  offset: number,
-  isWhole: boolean,
-): Delimiter {
-  const complete = isWhole ? bytes : bytes.subarray(0, completeLength(bytes, encoding));
-  const text = decodeText(complete, encoding, offset);
-  const scores = DELIMITERS.map((delimiter) => consistency(text, delimiter, isWhole));
+export function guessDelimiter(start: TableText): Delimiter {
+  const scores = DELIMITERS.map((delimiter) => consistency(start, delimiter));
   return DELIMITERS[scores.indexOf(Math.max(...scores))]!;
 }
 
 /**
  * The share of rows with the most frequent number of columns; 0 when that number is one. One more
  * when the header is split: a decimal comma can be as regular as the delimiter but does not occur
- * in the header.
+ * in the header. A row cut off by the end of the text is ignored.
  */
-function consistency(text: string, delimiter: Delimiter, isFinal: boolean): number {
+export function consistency({ text, isWhole }: TableText, delimiter: Delimiter): number {
   if (!text.includes(delimiter)) return 0;
   const spans = new RowSpans();
-  spans.scan(text, 0, { delimiter: delimiter.charCodeAt(0), isFinal, stopAt: text.length });
+  spans.scan(text, 0, {
+    delimiter: delimiter.charCodeAt(0),
+    isFinal: isWhole,
+    stopAt: text.length,
+  });
   const rowsByWidth = new Map<number, number>();
   for (let row = 0; row < spans.count; row++) {
     const width = spans.width(row);

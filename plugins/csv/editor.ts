@@ -8,7 +8,7 @@
  * Existing segments keep number and order, possibly without rows, so that what is known of a
  * segment (its ids) stays true; only appended rows add segments.
  */
-import { AppError, mismatch } from '../../src/base/errors.ts';
+import { AppError, mismatch, unreadable } from '../../src/base/errors.ts';
 import { changedFile, type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import { PieceList } from '../../src/base/files/piece-list.ts';
 import type { EditPlan, Segment, TableChanges, TableLayout } from '../../src/tables/types.ts';
@@ -20,12 +20,14 @@ import {
   DELIMITERS,
   type Dialect,
   guessDelimiter,
+  type GuessedMember,
   type LineEnding,
   lineEndingOf,
   prevailingEnding,
-  SAMPLE_BYTES,
 } from './dialect.ts';
 import { decodeText, encodedLength, encodeText, type Encoding, unitBytes } from './encoding.ts';
+import { guessEncoding } from './encoding-guess.ts';
+import { findLayout, readSample } from './layout.ts';
 import { MAX_ROW_BYTES, SEGMENT_BYTES } from './reader.ts';
 import { type LineEndings, RowSpans } from './tokenizer.ts';
 
@@ -36,8 +38,10 @@ type ChangedCell = EditPlan['cells'][number] & { readonly after: string | undefi
 
 /**
  * Throws `schema-mismatch` for text the file could not return and for rows added to a file without
- * a header, `conflict` when the file is not the layout's. Reads the touched segments, plus 64 KiB
- * when a new cell contains another possible delimiter.
+ * a header, `conflict` when the file is not the layout's, `unreadable-file` when its encoding or
+ * header was guessed and would be guessed differently afterwards. Reads the touched segments; 64
+ * KiB more where the change could alter the guess of delimiter or header; and all of a file in a
+ * guessed encoding other than UTF-8 for a change of letters beyond ASCII.
  */
 export async function editCsv(
   source: FileSource,
@@ -45,9 +49,21 @@ export async function editCsv(
   changes: TableChanges,
 ): Promise<EditPlan> {
   const edit = new FileEdit(source, layout, changes, false);
-  const plan = await edit.run();
-  if (await edit.keepsGuess()) return plan;
-  return new FileEdit(source, layout, changes, true).run();
+  let plan = await edit.run();
+  const lost = await edit.lostGuess();
+  if (lost === 'delimiter') plan = await new FileEdit(source, layout, changes, true).run();
+  else if (lost !== null) {
+    throw unreadable(
+      `the ${LOST[lost]} could no longer be recognised afterwards; declare it first ("${lost}" in the file's options)`,
+    );
+  }
+  return plan;
+}
+
+const LOST = { encoding: 'encoding', header_row: 'line of the header' } as const;
+
+function isBeyondAscii({ before, after }: ChangedCell): boolean {
+  return /[^\0-\x7f]/.test(`${before ?? ''}${after ?? ''}`);
 }
 
 /** One edit in progress: goes over the segments once, in file order. */
@@ -116,15 +132,32 @@ class FileEdit {
     };
   }
 
-  /** After `run`: whether the delimiter of the new file would be guessed as before. */
-  async keepsGuess(): Promise<boolean> {
-    const { isGuessed, delimiter, headerOffset, encoding } = this.#dialect;
+  /** After `run`: what the new file would be guessed to have otherwise. */
+  async lostGuess(): Promise<GuessedMember | null> {
+    const { guessed, delimiter, encoding, width } = this.#dialect;
+    const { headerOffset, headerRow, skippedLines } = this.#dialect;
+    const file = this.#file;
+    const after: FileSource = {
+      size: file.size,
+      read: (offset, length) => file.slice(offset, offset + length).read(this.#source),
+    };
+    const isForeign = encoding !== 'utf-8' && guessed.includes('encoding');
+    if (isForeign && (unitBytes(encoding) > 1 || this.#cells.some(isBeyondAscii))) {
+      const found = await guessEncoding(after);
+      if (found.encoding !== encoding && !found.isAscii) return 'encoding';
+    }
+    const mayMove = headerRow > 1 || this.#cells.some(({ position }) => position >= width);
+    if (mayMove && guessed.includes('header_row')) {
+      const declared = guessed.includes('delimiter') ? {} : { delimiter };
+      const found = await findLayout(after, { encoding, ...declared });
+      if (found.skippedLines !== skippedLines) return 'header_row';
+      if (found.delimiter !== undefined) return found.delimiter === delimiter ? null : 'delimiter';
+    }
     const others = DELIMITERS.filter((candidate) => candidate !== delimiter);
     const mayChange = this.#cells.some(({ after }) => others.some((one) => after?.includes(one)));
-    if (!isGuessed || !mayChange) return true;
-    const end = headerOffset + SAMPLE_BYTES;
-    const sample = await this.#file.slice(headerOffset, end).read(this.#source);
-    return guessDelimiter(sample, encoding, headerOffset, this.#file.size <= end) === delimiter;
+    if (!guessed.includes('delimiter') || !mayChange) return null;
+    const start = await readSample(after, encoding, headerOffset);
+    return guessDelimiter(start) === delimiter ? null : 'delimiter';
   }
 
   async #lastEnding(file: PieceList): Promise<LineEnding | ''> {

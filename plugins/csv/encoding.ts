@@ -3,14 +3,15 @@
  * never replaced.
  *
  * Decoded text encodes to the same bytes, so text lengths give file lengths. `latin1` is ISO 8859-1
- * proper: byte n is code point n. `windows-1252`, written by older spreadsheets, differs in bytes
- * 80 to 9F.
+ * proper: byte n is code point n. `windows-1252`, written by spreadsheets, differs in bytes 80 to
+ * 9F; `cp850` is the code page of the consoles of Western Europe.
  */
 import { unreadable } from '../../src/base/errors.ts';
+import type { ReadOptions } from '../../src/tables/types.ts';
 
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | OneByteEncoding;
+export type Encoding = NonNullable<ReadOptions['encoding']>;
 
-type OneByteEncoding = 'latin1' | 'windows-1252';
+type OneByteEncoding = 'latin1' | 'windows-1252' | 'cp850';
 
 const decoders = {
   'utf-8': new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }),
@@ -18,30 +19,42 @@ const decoders = {
   'utf-16be': new TextDecoder('utf-16be', { fatal: true, ignoreBOM: true }),
 };
 
-/** Bytes 80 to 9F in windows-1252; the five unassigned ones keep their number (WHATWG Encoding). */
-const FROM_80 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+const LATIN1_A0 = Array.from({ length: 96 }, (_, at) => String.fromCharCode(0xa0 + at)).join('');
+/** The characters of bytes 80 to FF. */
+const UPPER_HALF = {
+  /** The five unassigned bytes keep their number (WHATWG Encoding). */
+  'windows-1252': `€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ${LATIN1_A0}`,
+  cp850:
+    'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐' +
+    '└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0',
+} as const;
+const BYTES = {
+  'windows-1252': bytesOf(UPPER_HALF['windows-1252']),
+  cp850: bytesOf(UPPER_HALF.cp850),
+};
+
+function bytesOf(characters: string): ReadonlyMap<string, string> {
+  return new Map(
+    Array.from(characters, (character, at) => [character, String.fromCharCode(0x80 + at)]),
+  );
+}
 
 const REPLACEMENT = '\ufffd';
 
 const UNENCODABLE = {
   unicode: /[\0\p{Cs}]/u,
   latin1: /[^\u0001-\u00ff]/u,
-  'windows-1252': new RegExp(`[^\\u0001-\\u007f\\u00a0-\\u00ff${FROM_80}]`, 'u'),
+  'windows-1252': new RegExp(`[^\\u0001-\\u007f${UPPER_HALF['windows-1252']}]`, 'u'),
+  cp850: new RegExp(`[^\\u0001-\\u007f${UPPER_HALF.cp850}]`, 'u'),
 } as const;
 
-/**
- * From the first bytes; also returns the length of the byte order mark. A mark overrides a declared
- * encoding, because it is part of the file; the default is UTF-8.
- */
-export function detectEncoding(
-  head: Uint8Array,
-  declared: Encoding | undefined,
-): { encoding: Encoding; bom: number } {
+/** By the byte order mark, whose length it also returns; null without one. */
+export function markedEncoding(head: Uint8Array): { encoding: Encoding; bom: number } | null {
   if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf)
     return { encoding: 'utf-8', bom: 3 };
   if (head[0] === 0xff && head[1] === 0xfe) return { encoding: 'utf-16le', bom: 2 };
   if (head[0] === 0xfe && head[1] === 0xff) return { encoding: 'utf-16be', bom: 2 };
-  return { encoding: declared ?? 'utf-8', bom: 0 };
+  return null;
 }
 
 export function unitBytes(encoding: Encoding): 1 | 2 {
@@ -66,21 +79,15 @@ export function decodeText(bytes: Uint8Array, encoding: Encoding, offset: number
 }
 
 function isOneByte(encoding: Encoding): encoding is OneByteEncoding {
-  return encoding === 'latin1' || encoding === 'windows-1252';
+  return encoding === 'latin1' || encoding === 'windows-1252' || encoding === 'cp850';
 }
 
 function oneByteText(bytes: Uint8Array, encoding: OneByteEncoding): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   if (encoding === 'latin1') return text;
-  return text.replace(/[\u0080-\u009f]/g, (byte) => FROM_80[byte.charCodeAt(0) - 0x80]!);
-}
-
-/** Each character's code becomes a byte. */
-function asBytes(text: string): string {
-  return text.replace(/[^\u0000-\u007f\u00a0-\u00ff]/g, (character) => {
-    const at = FROM_80.indexOf(character);
-    return at < 0 ? character : String.fromCharCode(0x80 + at);
-  });
+  const upper = UPPER_HALF[encoding];
+  const differing = encoding === 'cp850' ? /[\u0080-\u00ff]/g : /[\u0080-\u009f]/g;
+  return text.replace(differing, (byte) => upper[byte.charCodeAt(0) - 0x80]!);
 }
 
 function strictText(
@@ -140,7 +147,13 @@ export function encodedLength(text: string, encoding: Encoding): number {
 export function encodeText(text: string, encoding: Encoding): Uint8Array {
   if (encoding === 'utf-8') return Buffer.from(text, 'utf8');
   if (encoding === 'latin1') return Buffer.from(text, 'latin1');
-  if (encoding === 'windows-1252') return Buffer.from(asBytes(text), 'latin1');
+  if (isOneByte(encoding)) {
+    const bytes = BYTES[encoding];
+    return Buffer.from(
+      text.replace(/[^\u0000-\u007f]/g, (character) => bytes.get(character)!),
+      'latin1',
+    );
+  }
   const bytes = Buffer.from(text, 'utf16le');
   return encoding === 'utf-16be' ? bytes.swap16() : bytes;
 }
@@ -153,5 +166,6 @@ export function unencodable(text: string, encoding: Encoding): string | null {
   if (isPlain && !text.includes('\0')) return null;
   const match = UNENCODABLE[isOneByte(encoding) ? encoding : 'unicode'].exec(text);
   if (!match) return null;
-  return `U+${match[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+  const code = `U+${match[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+  return /\p{C}/u.test(match[0]) ? code : `${match[0]} (${code})`;
 }

@@ -1,25 +1,20 @@
 /**
  * A CSV file as rows, streamed in segments of about 32 KiB with exact byte counts.
  *
- * The header is the first row with content at or after line `header_row`; lines above it are
- * counted regardless of quotes and otherwise ignored. Cells are delivered verbatim, as `cellAt`
+ * The header is the first row with content at or after line `header_row`, declared or guessed;
+ * lines above it are counted regardless of quotes and otherwise ignored. Cells are delivered verbatim, as `cellAt`
  * returns them. Memory: one chunk of the file plus its longest row.
  */
-import { type AppError, unreadable } from '../../src/base/errors.ts';
+import { AppError, unreadable } from '../../src/base/errors.ts';
 import { cleanNames } from '../../src/tables/infer/header-names.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
-import type { ReadOptions, RowSink, Segment } from '../../src/tables/types.ts';
+import { ReadAgain, type ReadOptions, type RowSink, type Segment } from '../../src/tables/types.ts';
 import { cellValue } from './cell-value.ts';
-import { BooleanSpelling, type Dialect, guessDelimiter, SAMPLE_BYTES } from './dialect.ts';
-import {
-  completeLength,
-  decodeText,
-  detectEncoding,
-  encodedLength,
-  type Encoding,
-  unitBytes,
-} from './encoding.ts';
+import { BooleanSpelling, type Dialect, guessDelimiter } from './dialect.ts';
+import { completeLength, decodeText, encodedLength, type Encoding, unitBytes } from './encoding.ts';
+import { guessEncoding } from './encoding-guess.ts';
+import { findLayout, type Layout, readSample } from './layout.ts';
 import { afterLineEnd, type LineEndings, RowSpans } from './tokenizer.ts';
 
 /** Target bytes of a segment, which an edit of one row has to read and parse again. */
@@ -36,22 +31,37 @@ const CHUNK_BYTES = 262_144;
 
 /**
  * Throws `unreadable-file`, naming the byte offset, for invalid text or NUL, an unclosed quote, and
- * rows, cells or column counts over the limits.
+ * rows, cells or column counts over the limits; `ReadAgain` with the encoding when bytes past the
+ * first 64 KiB are not UTF-8 but text.
  */
 export async function readCsv(
   source: FileSource,
   options: ReadOptions,
   sink: RowSink,
 ): Promise<void> {
-  const { encoding, bom } = detectEncoding(await readBytes(source, 0, 3), options.encoding);
+  const layout = await findLayout(source, options);
+  try {
+    await readTable(source, layout, sink);
+  } catch (error) {
+    const isSupposed = layout.guessed.includes('encoding') && options.learned === undefined;
+    if (!isSupposed || !(error instanceof AppError) || !/^invalid UTF-8/.test(error.message)) {
+      throw error;
+    }
+    const { encoding } = await guessEncoding(source);
+    throw encoding === 'utf-8' ? error : new ReadAgain({ encoding });
+  }
+}
+
+async function readTable(source: FileSource, layout: Layout, sink: RowSink): Promise<void> {
+  const { encoding, bom, guessed } = layout;
   const window = new TextWindow(source, encoding, bom);
   const endings = { lf: 0, crlf: 0, cr: 0 };
-  await skipLines(window, (options.headerRow ?? 1) - 1, endings);
+  await skipLines(window, layout.skippedLines, endings);
   await skipBlankLines(window, endings);
   const headerOffset = window.offset;
-  const sample = await readBytes(source, headerOffset, SAMPLE_BYTES);
-  const isWhole = headerOffset + sample.length >= source.size;
-  const delimiter = options.delimiter ?? guessDelimiter(sample, encoding, headerOffset, isWhole);
+  const headerRow = endings.lf + endings.crlf + endings.cr + 1;
+  const delimiter =
+    layout.delimiter ?? guessDelimiter(await readSample(source, encoding, headerOffset));
   const header = await readHeader(window, delimiter);
   sink.header(cleanNames(header));
   const bodyOffset = window.offset;
@@ -60,8 +70,10 @@ export async function readCsv(
   const dialect: Dialect = {
     encoding,
     delimiter,
-    isGuessed: options.delimiter === undefined,
+    guessed,
     headerOffset,
+    headerRow,
+    skippedLines: layout.skippedLines,
     width: header.length,
     lineEndings: endings,
     booleans: spelling.toJSON(),

@@ -9,6 +9,7 @@ import type {
   EditPlan,
   ReadOptions,
   ColumnSink,
+  SourceNote,
   TableChanges,
   TableLayout,
 } from '../tables/types.ts';
@@ -56,6 +57,8 @@ export interface DatasetKind {
    * Each becomes a resource, read with `options.sheet`.
    */
   sheets?(source: FileSource, limits: KindLimits): Promise<SheetName[]>;
+  /** What the schema says of how a file with this dialect is read; null: as usual. */
+  source?(dialect: TableLayout['dialect']): SourceNote | null;
   /** Text of the 405 for unsafe methods, for files of this kind that cannot be written. */
   readOnlyReason?(rel: string): string | null;
 }

@@ -97,9 +97,11 @@ function cacheKeyOf({ sheet }: Resource, { state }: Table): string {
 }
 
 /** As text, because an object would put columns named like integers first. */
-function inferredSchema({ rel }: Resource, { columns }: Table): string {
+function inferredSchema({ rel, kind }: Resource, { columns, state }: Table): string {
   const types = columns.map(({ name, type }) => `${JSON.stringify(name)}:{"type":"${type}"}`);
-  return `{"type":"object","name":${JSON.stringify(fileStem(rel))},"primary_key":"_row_id","columns":{${types.join(',')}}}`;
+  const source = kind.dataset?.source?.(state.dialect) ?? null;
+  const note = source === null ? '' : `,"source":${JSON.stringify(source)}`;
+  return `{"type":"object","name":${JSON.stringify(fileStem(rel))},"primary_key":"_row_id","columns":{${types.join(',')}}${note}}`;
 }
 
 /** Throws `unreadable-file`, whatever the purpose. */

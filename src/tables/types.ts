@@ -62,8 +62,32 @@ export interface TableLayout {
 export interface ReadOptions {
   readonly headerRow?: number;
   readonly delimiter?: ',' | ';' | '\t' | '|';
-  readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1' | 'windows-1252';
+  readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1' | 'windows-1252' | 'cp850';
   readonly sheet?: string;
+  /** What an earlier reading found out, from `ReadAgain`. */
+  readonly learned?: Learned;
+}
+
+export interface Learned {
+  readonly encoding?: ReadOptions['encoding'];
+}
+
+/** How a table is read that is not read in the usual way; members as in the schema. */
+export interface SourceNote {
+  readonly encoding?: string;
+  readonly delimiter?: string;
+  readonly header_row?: number;
+  /** In A1 notation, header included. */
+  readonly range?: string;
+  /** Nobody declared these. */
+  readonly guessed: readonly string[];
+}
+
+/** A reader learned too late how the file is to be read: rows of a wrong reading are with the sink already. */
+export class ReadAgain extends Error {
+  constructor(readonly learned: Learned) {
+    super('the file is to be read again');
+  }
 }
 
 /**

@@ -242,7 +242,7 @@ test('text that the encoding cannot hold is refused and names the character', as
   await expect(write('5 €')).rejects.toMatchObject({
     code: 'schema-mismatch',
     message:
-      "Schema validation failed: the file's encoding latin1 cannot hold the character U+20AC",
+      "Schema validation failed: the file's encoding latin1 cannot hold the character € (U+20AC)",
   });
   expect(Buffer.from(applied(await write('ÿ'), bytes)).toString('latin1')).toBe(
     'a\n\u00e9\n\u00ff\n',

@@ -85,7 +85,7 @@ test('a wrong value is left out and named, the others hold (DS-72)', () => {
     options: {},
     problem:
       'Companion options: "delimiter" must be a comma, semicolon, tab or vertical bar; ' +
-      '"encoding" must be utf-8, utf-16le, utf-16be, latin1 or windows-1252',
+      '"encoding" must be utf-8, utf-16le, utf-16be, latin1, windows-1252 or cp850',
   });
 });
 

@@ -23,6 +23,7 @@ import { lineageFor } from '../../tables/copy/copy-lineage.ts';
 import { sealCopy } from '../../tables/copy/copy-seal.ts';
 import { loadTable } from '../../tables/copy/load.ts';
 import { ProgressWriter } from '../../tables/copy/read-progress.ts';
+import { type Learned, ReadAgain } from '../../tables/types.ts';
 import { initialiseMeta, TABLE_FORMAT } from '../../tables/copy/table-meta.ts';
 import { companionFingerprint } from '../../tables/copy/table-target.ts';
 import { type CompanionPaths, readOptions, readSchema } from '../companions.ts';
@@ -93,14 +94,24 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
       found,
       async () => before ?? (await hashFile(bytes)),
     );
-    const loaded = await loadTable({
-      path: out,
-      read: (sink) =>
-        kind.dataset!.read(progress.begin(bytes), options.options, sink, order.limits),
-      companion: schema,
-      ids: ids && (() => keptIds(ids)),
-      blank: blankOf(kind),
-    }).catch((error: unknown) => {
+    const load = (learned?: Learned): ReturnType<typeof loadTable> =>
+      loadTable({
+        path: out,
+        read: (sink) =>
+          kind.dataset!.read(
+            progress.begin(bytes),
+            { ...options.options, ...(learned && { learned }) },
+            sink,
+            order.limits,
+          ),
+        companion: schema,
+        ids: ids && (() => keptIds(ids)),
+        blank: blankOf(kind),
+      }).catch((error: unknown) => {
+        if (!(error instanceof ReadAgain) || learned !== undefined) throw error;
+        return load(error.learned);
+      });
+    const loaded = await load().catch((error: unknown) => {
       // A mix of two versions may produce any error: only an unchanged file is at fault.
       if (sameStamp(statFile(target.path), source.stamp)) throw error;
       return null;

@@ -87,12 +87,12 @@ export function parseOptions(text: string, { kind }: { kind: string }): Companio
 }
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
-const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'latin1', 'windows-1252'] as const;
+const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'latin1', 'windows-1252', 'cp850'] as const;
 const MEMBER = { header_row: 'headerRow', delimiter: 'delimiter', encoding: 'encoding' } as const;
 const EXPECTED: Readonly<Record<OptionName, string>> = {
   header_row: 'an integer from 1 on',
   delimiter: 'a comma, semicolon, tab or vertical bar',
-  encoding: 'utf-8, utf-16le, utf-16be, latin1 or windows-1252',
+  encoding: 'utf-8, utf-16le, utf-16be, latin1, windows-1252 or cp850',
 };
 
 function headerRowOf(value: unknown): number | undefined {

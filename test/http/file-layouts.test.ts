@@ -1,0 +1,173 @@
+/**
+ * Files as other programs leave them: older encodings, `sep=;`, titles above the header (DS-62, DS-65, DS-69). They are
+ * read without a companion, the schema says what was guessed, and an edit changes no byte but the cell's.
+ */
+import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Encoding, encodeText } from '../../plugins/csv/encoding.ts';
+import { create, remove, update } from './changes.ts';
+import { address, get, list } from './listing.ts';
+import { sharedService } from './shared-service.ts';
+
+const PEOPLE = 'Name;Ort;n\r\nMüller;Köln;1\r\nJäger;Düsseldorf;2\r\nGroß;Überlingen;3\r\n';
+const TITLED =
+  'Umsatz, Stand 31.12.2024\n"Abteilung ""Süd"""\n\nRegion;Monat;Umsatz\nNord;Jan;1\nSüd;Feb;2\nOst;März;3\n';
+
+const encodings = ['windows-1252', 'cp850', 'utf-16le', 'utf-16be'] as const;
+
+const shared = sharedService({
+  files: {
+    ...Object.fromEntries(
+      encodings.map((encoding) => [`${encoding}.csv`, Buffer.from(encodeText(PEOPLE, encoding))]),
+    ),
+    'late.csv': Buffer.concat([
+      Buffer.from(`name;n\n${'plain;1\n'.repeat(50_000)}`),
+      Buffer.from('M\xfcller;2\nK\xf6ln;3\n', 'latin1'),
+    ]),
+    'few.csv': Buffer.from('name,n\nM\xfcller,1\nK\xf6ln,2\nplain,3\n', 'latin1'),
+    'declared.csv': Buffer.from('name,n\nM\x81ller,1\n', 'latin1'),
+    '.svc/declared.csv.options.json': '{"encoding":"cp850"}',
+    'stray.csv': Buffer.concat([Buffer.from('a\nMüller\nJäger\n'), Buffer.from([0xe9, 0x0a])]),
+    'sep.csv': 'sep=;\r\na;b,c\r\n1;x\r\n',
+    'titled.csv': TITLED,
+    'small.csv': 'Title of it\n\nname,n\nx,1\ny,2\n',
+    'usual.csv': '\ufeffa;b\n1;2\n',
+    'title-named.csv': 'Umsatz 2024\n\nRegion;Umsatz\nNord;1\nSüd;2\n',
+    '.svc/title-named.csv.options.json': '{"header_row":3}',
+  },
+});
+
+const rows = async (name: string) => (await list(shared.reader, name)).rows;
+const bytesOf = (name: string) => readFileSync(join(shared.service.docroot, `${name}.csv`));
+const sourceOf = async (name: string) =>
+  ((await get(shared.reader, address(name, {}, 'schema'))).body as { source?: object }).source;
+
+describe.each([...encodings])('a file in %s without a mark', (encoding: Encoding) => {
+  test('is read, and its schema says what was guessed', async () => {
+    expect(await rows(encoding)).toMatchObject([
+      { Name: 'Müller', Ort: 'Köln', n: 1 },
+      { Name: 'Jäger', Ort: 'Düsseldorf', n: 2 },
+      { Name: 'Groß', Ort: 'Überlingen', n: 3 },
+    ]);
+    expect(await sourceOf(encoding)).toEqual({
+      encoding,
+      delimiter: ';',
+      header_row: 1,
+      guessed: ['encoding', 'delimiter', 'header_row'],
+    });
+  });
+
+  test('is written in the same encoding, no other byte changed', async () => {
+    const text = (end: string) =>
+      Buffer.from(encodeText(PEOPLE.replace('Düsseldorf', 'Nürnberg') + end, encoding));
+    expect((await update(shared.writer, encoding, { _row_id: 2, Ort: 'Nürnberg' })).status).toBe(
+      200,
+    );
+    expect(bytesOf(encoding)).toEqual(text(''));
+    expect((await create(shared.writer, encoding, [{ Name: 'Çelik', n: 4 }])).status).toBe(200);
+    expect(bytesOf(encoding)).toEqual(text('Çelik;;4\r\n'));
+    expect((await rows(encoding)).at(-1)).toMatchObject({ Name: 'Çelik', n: 4 });
+  });
+});
+
+test.each(['windows-1252', 'cp850'])('%s refuses a character it has not, by name', async (name) => {
+  const before = bytesOf(name);
+  const answer = await update(shared.writer, name, { _row_id: 1, Ort: '東京' });
+  expect({ status: answer.status, detail: answer.detail }).toEqual({
+    status: 422,
+    detail: `Schema validation failed: the file's encoding ${name} cannot hold the character 東 (U+6771)`,
+  });
+  expect(bytesOf(name)).toEqual(before);
+});
+
+test('an encoding that shows late is found', async () => {
+  expect(await rows('late').then((found) => found.slice(-2))).toMatchObject([
+    { name: 'Müller', n: 2 },
+    { name: 'Köln', n: 3 },
+  ]);
+  expect(await sourceOf('late')).toMatchObject({ encoding: 'windows-1252' });
+});
+
+test('cp850 can be declared', async () => {
+  expect(await rows('declared')).toMatchObject([{ name: 'Müller' }]);
+  expect(await sourceOf('declared')).toBeUndefined();
+});
+
+test('a stray byte in a file of UTF-8 is no other encoding (DS-34)', async () => {
+  const answer = await list(shared.reader, 'stray');
+  expect({ status: answer.status, detail: answer.detail }).toEqual({
+    status: 422,
+    detail: "Cannot read 'stray.csv': invalid UTF-8 at byte offset 17",
+  });
+});
+
+test('an edit that leaves an encoding nobody could recognise is refused, with the remedy', async () => {
+  const before = bytesOf('few');
+  const answer = await remove(shared.writer, 'few', 1);
+  expect({ status: answer.status, detail: answer.detail }).toEqual({
+    status: 422,
+    detail:
+      "Cannot write 'few.csv': the encoding could no longer be recognised afterwards; declare it first (\"encoding\" in the file's options)",
+  });
+  expect(bytesOf('few')).toEqual(before);
+  expect((await remove(shared.writer, 'few', 3)).status).toBe(200);
+  const both = await shared.writer.fetch('/api/few/', {
+    method: 'PATCH',
+    body: JSON.stringify({ action: 'update', data: { _row_id: 2, name: 'Köln, Süd' } }),
+  });
+  expect(both.status).toBe(200);
+  expect((await remove(shared.writer, 'few', 1)).status).toBe(200);
+  expect(bytesOf('few').toString('latin1')).toBe('name,n\n"K\xf6ln, S\xfcd",2\n');
+});
+
+test('`sep=;` names the delimiter, stays, and is no row', async () => {
+  expect(await rows('sep')).toEqual([{ _row_id: 1, a: 1, 'b,c': 'x' }]);
+  expect(await sourceOf('sep')).toBeUndefined();
+  await create(shared.writer, 'sep', [{ a: 2, 'b,c': 'y,z' }]);
+  expect(bytesOf('sep').toString()).toBe('sep=;\r\na;b,c\r\n1;x\r\n2;y,z\r\n');
+});
+
+describe('titles above the header', () => {
+  test('are passed over, and the schema says so', async () => {
+    expect(await rows('titled')).toMatchObject([
+      { Region: 'Nord', Monat: 'Jan', Umsatz: 1 },
+      { Region: 'Süd', Monat: 'Feb', Umsatz: 2 },
+      { Region: 'Ost', Monat: 'März', Umsatz: 3 },
+    ]);
+    expect(await sourceOf('titled')).toEqual({
+      encoding: 'utf-8',
+      delimiter: ';',
+      header_row: 4,
+      guessed: ['encoding', 'delimiter', 'header_row'],
+    });
+  });
+
+  test('stay as they are when rows change', async () => {
+    await update(shared.writer, 'titled', { _row_id: 1, Umsatz: 10 });
+    await create(shared.writer, 'titled', [{ Region: 'West, neu', Monat: 'Mai', Umsatz: 4 }]);
+    expect(bytesOf('titled').toString()).toBe(
+      `${TITLED.replace('Jan;1', 'Jan;10')}West, neu;Mai;4\n`,
+    );
+  });
+
+  test('a table that could no longer be told from them is not written', async () => {
+    const before = bytesOf('small');
+    const answer = await remove(shared.writer, 'small', 2);
+    expect({ status: answer.status, detail: answer.detail }).toEqual({
+      status: 422,
+      detail:
+        "Cannot write 'small.csv': the line of the header could no longer be recognised afterwards; declare it first (\"header_row\" in the file's options)",
+    });
+    expect(bytesOf('small')).toEqual(before);
+  });
+
+  test('what is declared is not called guessed', async () => {
+    expect(await rows('title-named')).toHaveLength(2);
+    expect(await sourceOf('title-named')).toBeUndefined();
+  });
+});
+
+test('a file read in the usual way has no such member in its schema (DS-69)', async () => {
+  expect(await sourceOf('usual')).toBeUndefined();
+});
