@@ -44,7 +44,7 @@ export async function guessEncoding(source: FileSource): Promise<EncodingGuess> 
  * UTF-16 without a mark: zeros on one side only, which every character below U+0100 has there, at
  * least every eighth, and text without control characters.
  */
-export function wideEncoding(sample: Uint8Array): 'utf-16le' | 'utf-16be' | null {
+function wideEncoding(sample: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   const bytes = sample.subarray(0, sample.length - (sample.length % 2));
   if (bytes.length < MIN_WIDE_BYTES || bytes.length < sample.length) return null;
   const zeros = [0, 0];

@@ -45,7 +45,7 @@ export function headerIndex(rows: readonly (readonly Cell[])[]): number {
 }
 
 /** Cells of a row before the first filled one. */
-export function leadingBlanks(row: readonly Cell[]): number {
+function leadingBlanks(row: readonly Cell[]): number {
   return Math.max(
     0,
     row.findIndex((cell) => !isBlank(cell)),
