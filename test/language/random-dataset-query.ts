@@ -183,6 +183,8 @@ export class DatasetQueries extends RandomQueries {
           `${this.pick(['count', 'sum', 'avg', 'min', 'max', 'dc', 'values', 'median', 'mode', 'range', 'stdevp', 'first', 'last', 'list'])}(${of()})`,
         () => 'count(eval(n>3))',
         () => 'sum(eval(n*2))',
+        () => 'avg(n*2-1)',
+        () => 'count(n>3)',
       ])(),
     ).join(', ');
   }

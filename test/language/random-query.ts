@@ -109,6 +109,8 @@ export class RandomQueries {
           () => `${this.pick(['median', 'stdev', 'first', 'list', 'latest'])}(${numbers()})`,
           () => `count(eval(${member()}>3))`,
           () => `sum(eval(${member()}*2))`,
+          () => `max(${member()}*2)`,
+          () => `count(${member()})`,
         ])(),
       ).join(', ');
     const last = this.pick([

@@ -24,7 +24,7 @@ export const stats = defineCommand<AggregateArguments>({
   summary: 'Computes aggregates, one row per combination of the by-columns.',
   syntax: {
     flag: 'stats --aggregations=<list> [--by=<list>]',
-    terse: 'stats <aggregate>[(<field>)] [AS <name>], … [BY <field>, …]',
+    terse: 'stats <aggregate>[(<field or expression>)] [AS <name>], … [BY <field>, …]',
   },
   flags: [
     {
@@ -38,7 +38,7 @@ export const stats = defineCommand<AggregateArguments>({
   examples: [
     `search | stats --aggregations='["count","Max(id)"]' --by='["host"]'`,
     '* | stats count, avg(bytes) AS mean, dc(user) BY index',
-    '* | stats count(eval(code>=400)) AS failed BY host',
+    '* | stats count(code>=400) AS failed, sum(bytes/1024) BY host',
   ],
   parse: (reader) => parseAggregates(reader),
   print: printAggregates,
@@ -51,7 +51,8 @@ export const stats = defineCommand<AggregateArguments>({
     const place = flags.placeOf('aggregations')!;
     const made = flags.list('aggregations')!.map((item, index) => {
       const text = typeof item === 'string' ? item : String(item);
-      if (text.toLowerCase() === 'count') return { name: `count_${index}`, factory: countRows };
+      if (text.toLowerCase() === 'count')
+        return { name: `count_${index}`, label: text, factory: countRows };
       const called = /^\s*([A-Za-z_]\w*)\s*\(/.exec(text)?.[1] ?? text;
       const isAggregate = flagAggregateNames.some(
         (name) => name.toLowerCase() === called.toLowerCase(),
@@ -66,9 +67,9 @@ export const stats = defineCommand<AggregateArguments>({
         });
       }
       const field = parsed.field === '' ? '' : `_${parsed.field}`;
-      return { name: `${parsed.name}${field}_${index}`, factory: parsed.factory };
+      return { name: `${parsed.name}${field}_${index}`, label: text, factory: parsed.factory };
     });
-    return grouped(by, made);
+    return grouped(by, made, context.notice);
   },
   bind: ({ aggregates, by }, input, context) => {
     const keys = input.requireAll(by);
@@ -84,14 +85,16 @@ export const stats = defineCommand<AggregateArguments>({
     const last = bound.filter(
       ({ name }, index) => bound.findLastIndex((one) => one.name === name) === index,
     );
-    return grouped(shown, last);
+    return grouped(shown, last, context.notice);
   },
 });
 
 export const eventstats = defineCommand<AggregateArguments>({
   name: 'eventstats',
   summary: 'Adds aggregates over all rows, or over the group of each row, to every row.',
-  syntax: { terse: 'eventstats <aggregate>[(<field>)] [AS <name>], … [BY <field>, …]' },
+  syntax: {
+    terse: 'eventstats <aggregate>[(<field or expression>)] [AS <name>], … [BY <field>, …]',
+  },
   examples: ['index=web | eventstats max(bytes) AS most BY host | table id, most'],
   parse: (reader) => parseAggregates(reader),
   print: printAggregates,
@@ -106,6 +109,7 @@ export const eventstats = defineCommand<AggregateArguments>({
     return collected(schema, (rows, meter) => {
       const groups = new Groups(keys, factories, meter);
       const own = rows.map((row) => groups.add(row));
+      groups.noteLeftOut(bound, context.notice);
       const results = new Map(
         groups.all().map((group) => [group, group.accumulators.map((one) => one.result())]),
       );
@@ -135,7 +139,7 @@ export const groupby = defineCommand({
     const place = flags.placeOf('keys')!;
     const out = flags.text('out') ?? 'count';
     const keys = new Map<string, Reference>();
-    let aggregate: AccumulatorFactory | null = null;
+    let aggregate: { readonly label: string; readonly factory: AccumulatorFactory } | null = null;
     for (const item of flags.names('keys')!) {
       const reference = input.find(item, 'flag');
       if (reference && (input.has(item) || !item.includes('('))) {
@@ -150,7 +154,7 @@ export const groupby = defineCommand({
         throw new Problem('bad_value', text, { place });
       }
       if (aggregate !== null) context.notice(`groupby uses only its last aggregate, ${item}`);
-      aggregate = parsed.factory;
+      aggregate = { label: item, factory: parsed.factory };
     }
     if (keys.has(out)) {
       throw new Problem('bad_value', `--out '${out}' is also a key`, {
@@ -158,6 +162,10 @@ export const groupby = defineCommand({
       });
     }
     const named = [...keys].map(([name, reference]) => ({ name, ...reference }));
-    return grouped(named, [{ name: out, factory: aggregate ?? countRows }]);
+    return grouped(
+      named,
+      [{ name: out, ...(aggregate ?? { label: 'count', factory: countRows }) }],
+      context.notice,
+    );
   },
 });

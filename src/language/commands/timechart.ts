@@ -71,7 +71,7 @@ export const timechart = defineCommand<Args>({
     const time = input.require('_time', 'terse', place, span === null ? 'value' : stepOf(span));
     const [series] = input.requireAll(by);
     const bound = aggregates.map((call) => bindAggregate(call, input, context));
-    const chart = { span, time, bound, range: context.range };
+    const chart = { span, time, bound, range: context.range, notice: context.notice };
     return {
       kind: 'table',
       schema: series ? new Schema([TIME], { isOpen: true }) : schemaOf(bound),
@@ -102,6 +102,7 @@ interface Chart {
   readonly time: Reference;
   readonly bound: readonly BoundAggregate[];
   readonly range: StageContext['range'];
+  readonly notice: StageContext['notice'];
 }
 
 function plain(chart: Chart, rows: readonly Row[], meter: Meter, weights?: Weights) {
@@ -110,6 +111,7 @@ function plain(chart: Chart, rows: readonly Row[], meter: Meter, weights?: Weigh
   const factories = bound.map(({ factory }) => factory);
   const groups = new Groups([bucketOf], factories, meter);
   for (const row of rows) if (bucketOf(row) !== null) groups.add(row, weights?.get(row));
+  groups.noteLeftOut(bound, chart.notice);
   const results = new Map(
     groups
       .all()
@@ -152,6 +154,7 @@ function bySeries(
   };
   const groups = new Groups([bucketOf, columnOf], [aggregate!.factory], meter);
   for (const row of inRange) if (columnOf(row) !== null) groups.add(row, weights?.get(row));
+  groups.noteLeftOut(chart.bound, chart.notice);
   const results = new Map<Value, Map<Value, Value>>();
   for (const { keys, accumulators } of groups.all()) {
     const cells = results.getOrInsertComputed(keys[0]!, () => new Map<Value, Value>());

@@ -22,6 +22,8 @@ import {
 export interface Accumulator {
   add(row: Row, times: number): void;
   result(): Value;
+  /** How many values it skipped because they are text and no numbers, blank ones apart. */
+  leftOut?(): number;
 }
 
 export interface AccumulatorFactory {
@@ -57,6 +59,7 @@ function overNumbers(make: (meter: Meter) => NumberFold): AggregateDefinition['m
   return ({ get }) =>
     (meter) => {
       const { add, addPacked, result } = make(meter);
+      let texts = 0;
       return {
         add: (row, times) => {
           const value: unknown = get!(row);
@@ -67,7 +70,9 @@ function overNumbers(make: (meter: Meter) => NumberFold): AggregateDefinition['m
           const number =
             typeof value === 'string' || isNumber(value as Value) ? doubleOf(value as Value) : null;
           if (number !== null) add(number, times);
+          else if (typeof value === 'string' && /\S/.test(value)) texts += times;
         },
+        leftOut: () => texts,
         result: () => {
           const value = result();
           return value === null ? null : finite(value);
@@ -236,8 +241,13 @@ const count: AggregateDefinition['make'] = ({ get }) =>
     };
   });
 
-export function countTrue(condition: Evaluate): AccumulatorFactory {
-  return count({ get: (row) => condition(row) === true || null, time: null });
+/** Of values that are no booleans those that are not null count as well, unless `isStrict`. */
+export function countTrue(condition: Evaluate, isStrict: boolean): AccumulatorFactory {
+  const get: Evaluate = (row) => {
+    const value = condition(row);
+    return typeof value === 'boolean' || isStrict ? value === true || null : value;
+  };
+  return count({ get, time: null });
 }
 
 export const countRows = count({ get: null, time: null });

@@ -10,6 +10,11 @@ export interface Group {
   readonly accumulators: readonly Accumulator[];
 }
 
+interface Labelled {
+  /** As written in the query, whatever its column is called. */
+  readonly label: string;
+}
+
 export class Groups {
   readonly #keys: readonly Evaluate[];
   readonly #factories: readonly AccumulatorFactory[];
@@ -39,6 +44,17 @@ export class Groups {
     return group;
   }
 
+  /** Tells for each aggregate how many values it skipped. */
+  noteLeftOut(aggregates: readonly Labelled[], notice: (text: string) => void): void {
+    aggregates.forEach(({ label }, at) => {
+      let count = 0;
+      for (const { accumulators } of this.#groups.values())
+        count += accumulators[at]!.leftOut?.() ?? 0;
+      if (count === 1) notice(`${label} left out 1 value that is text and no number`);
+      if (count > 1) notice(`${label} left out ${count} values that are text and no numbers`);
+    });
+  }
+
   get size(): number {
     return this.#groups.size;
   }
@@ -63,7 +79,11 @@ export function compareKeys(a: readonly Value[], b: readonly Value[]): number {
 /** Keys first; without keys always one row. */
 export function grouped(
   keys: readonly (Reference & { readonly name: string })[],
-  aggregates: readonly { readonly name: string; readonly factory: AccumulatorFactory }[],
+  aggregates: readonly (Labelled & {
+    readonly name: string;
+    readonly factory: AccumulatorFactory;
+  })[],
+  notice: (text: string) => void,
 ): Rows {
   const columns: Column[] = [
     ...keys.map(({ name, ...type }) => ({ name, ...cellTypeOf(type) })),
@@ -86,6 +106,7 @@ export function grouped(
           if (keys.length === 0 && groups.size === 0) {
             return [factories.map((make) => make(meter).result())];
           }
+          groups.noteLeftOut(aggregates, notice);
           return groups
             .ordered()
             .map(({ keys: values, accumulators }) => [

@@ -70,7 +70,14 @@ export interface AggregateCall {
   readonly argument:
     | { readonly kind: 'none' }
     | { readonly kind: 'field'; readonly field: Word }
-    | { readonly kind: 'eval'; readonly expression: Expression; readonly source: string };
+    | {
+        readonly kind: 'expression';
+        readonly expression: Expression;
+        /** As it names the column. */
+        readonly source: string;
+        /** Written in `eval(…)`. */
+        readonly isEval: boolean;
+      };
   readonly alias: string | null;
   readonly hasParentheses: boolean;
 }

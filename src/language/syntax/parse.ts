@@ -11,6 +11,7 @@ import { foreignCommand } from './foreign-words.ts';
 import { flagStageEnd, parseFlagArguments } from './flag-arguments.ts';
 import { MAX_BRACKETS, MAX_QUERY_BYTES, MAX_STAGES } from '../limits.ts';
 import { Problem, unknownName, type Place } from './problem.ts';
+import { isSqlStatement, queryOfSql } from './sql-statement.ts';
 import { parseTerms } from './terms.ts';
 import { TerseReader, terseStageEnd } from './terse-reader.ts';
 
@@ -95,8 +96,9 @@ class QueryParser {
     if (this.#stages.length >= MAX_STAGES) {
       throw new Problem('too_large', `A query may have ${MAX_STAGES} stages`);
     }
+    const command = head.command === null ? undefined : findCommand(head.command);
+    if (!command && this.#stages.length === 0 && this.#depth === 0) this.#refuseSql(at, to);
     if (head.command === null) return this.#implicit(head.word, at, to);
-    const command = findCommand(head.command);
     if (!command) {
       const { suggestion, allowed } = unknownName(head.command, commandNames);
       throw new Problem('unknown_command', `Unknown command: ${head.command}`, {
@@ -108,6 +110,19 @@ class QueryParser {
     return head.isFlag
       ? this.#flagStage(command, head.word, from, to)
       : this.#terseStage(command, head.word, from, to);
+  }
+
+  #refuseSql(at: number, to: number): void {
+    const text = this.#text.slice(at, to);
+    if (!isSqlStatement(text)) return;
+    const meant = queryOfSql(text);
+    const isRead = meant !== null && parseQuery(meant, this.#options).problem === null;
+    const shape = 'from <dataset> | where … | stats … BY … | sort … | head … | table …';
+    const message =
+      'SQL is not understood here: datasets are read by from, and words to search for stand in double quotes';
+    throw new Problem('unknown_command', isRead ? message : `${message}; write ${shape}`, {
+      suggestion: isRead ? meant : null,
+    });
   }
 
   #implicit(word: Place, at: number, to: number): number {

@@ -9,6 +9,12 @@ import { quoted, type TerseReader } from './terse-reader.ts';
 /** Sent when the precedence may surprise. */
 const MIXED_NOTICE = 'AND and OR are mixed: AND binds tighter than OR, a space binds weakest';
 
+const MEANINGS: Readonly<Record<string, string>> = {
+  AND: 'for rows with both sides',
+  OR: 'for rows with either side',
+  NOT: 'for rows without what follows',
+};
+
 const FIELD = /^[A-Za-z_@][A-Za-z0-9_@.\-:/$]*$/;
 const OPERATORS = ['==', '!=', '<=', '>=', '=', '<', '>'] as const;
 
@@ -18,6 +24,7 @@ export function parseTerms(reader: TerseReader, notice: (text: string) => void):
   const terms = parser.group(0);
   if (parser.isMixed) notice(MIXED_NOTICE);
   // Only plain words next to each other: these are hardly ever meant as text.
+  for (const text of parser.notices()) notice(text);
   const items = terms.kind === 'all' ? terms.items : [terms];
   items.forEach((item, index) => {
     if (item.kind !== 'word' || item.isQuoted) return;
@@ -31,9 +38,37 @@ class TermParser {
   isMixed = false;
   readonly #reader: TerseReader;
   #count = 0;
+  readonly #lowered: { readonly word: string; readonly at: number }[] = [];
+  readonly #starred: string[] = [];
 
   constructor(reader: TerseReader) {
     this.#reader = reader;
+  }
+
+  /** On what is text here and hardly meant so. */
+  notices(): string[] {
+    const between = this.#lowered.filter(
+      ({ word, at }) => at < this.#count && (at > 1 || word.toUpperCase() === 'NOT'),
+    );
+    return [
+      ...between.map(({ word }) => {
+        const meant = word.toUpperCase();
+        return `'${word}' was searched as a word; write ${meant} in capitals ${MEANINGS[meant]!}`;
+      }),
+      ...this.#starred,
+    ];
+  }
+
+  #noteStar({ text }: Word, field = ''): void {
+    const written = unmarkPlaceholders(text);
+    // A lone run of them is hardly a pattern, and `\*` is one nowhere.
+    if (!/(?<!\\)\*/.test(written) || !/[^\s*]/.test(written)) return;
+    const bare = written.replace(/\s*\*[\s*]*/g, '*');
+    const meant = /[\s"(),|=<>\\]/.test(bare) ? '' : `: ${field}${bare}`;
+    const what = field + quoted(written);
+    this.#starred.push(
+      `'*' in ${what} is an ordinary character; without the quotes it stands for any text${meant}`,
+    );
   }
 
   group(depth: number): Terms {
@@ -98,6 +133,9 @@ class TermParser {
     if (FIELD.test(word.text) && this.#takeListStart()) {
       return this.#list(word);
     }
+    if (phrase !== null) this.#noteStar(phrase);
+    else if (/^(?:and|or|not)$/i.test(word.text))
+      this.#lowered.push({ word: word.text, at: this.#count });
     return { kind: 'word', word, isQuoted: phrase !== null };
   }
 
@@ -114,6 +152,7 @@ class TermParser {
     if (values.length > MAX_TERMS) {
       throw new Problem('too_large', `A search may have ${MAX_TERMS} terms`);
     }
+    for (const value of values) if (value.isQuoted) this.#noteStar(value);
     return { kind: 'compare', field, op: '=', values, isList: true };
   }
 
@@ -124,6 +163,7 @@ class TermParser {
       throw new Problem('syntax', text, { place: field.place });
     }
     const values = [this.#value()];
+    if (values[0]!.isQuoted) this.#noteStar(values[0]!, `${unmarkPlaceholders(field.text)}${op}`);
     return { kind: 'compare', field, op: op === '==' ? '=' : op, values, isList: false };
   }
 

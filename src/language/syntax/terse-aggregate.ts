@@ -1,4 +1,4 @@
-/** `count`, `avg(bytes) AS mean`, `count(eval(code>=400))`. */
+/** `count`, `avg(bytes) AS mean`, `sum(qty*price)`, `count(eval(code>=400))`. */
 import {
   countTrue,
   terseAggregate,
@@ -66,16 +66,20 @@ function parseAggregate(reader: TerseReader): AggregateCall {
 }
 
 function parseArgument(reader: TerseReader): AggregateCall['argument'] {
+  reader.skip();
   const { at } = reader;
-  if (reader.takeKeyword('EVAL') && reader.take('(')) {
-    const from = reader.at;
-    const expression = parseExpression(reader);
-    const source = reader.text.slice(from, reader.at);
-    if (!reader.take(')')) throw reader.expected("')'");
-    return { kind: 'eval', expression, source: withoutSpaces(source) };
-  }
+  const field = reader.takeName({ inList: true });
+  if (field !== null && reader.peek() === ')') return { kind: 'field', field };
   reader.at = at;
-  return { kind: 'field', field: reader.name({ inList: true }) };
+  const isEval = reader.takeKeyword('EVAL') && reader.take('(');
+  const from = isEval ? reader.at : (reader.at = at);
+  const expression = parseExpression(reader);
+  const source = withoutSpaces(reader.text.slice(from, reader.at));
+  if (isEval && !reader.take(')')) throw reader.expected("')'");
+  // In parentheses of its own it is a name all the same.
+  if (!isEval && expression.kind === 'name')
+    return { kind: 'field', field: { text: expression.name, place: expression.place } };
+  return { kind: 'expression', expression, source, isEval };
 }
 
 function withoutSpaces(source: string): string {
@@ -84,16 +88,17 @@ function withoutSpaces(source: string): string {
 
 export function printAggregates({ aggregates, by }: AggregateArguments): string {
   const calls = aggregates.map(({ name, argument, alias, hasParentheses }) => {
-    const inner =
-      argument.kind === 'none'
-        ? ''
-        : argument.kind === 'field'
-          ? printName(argument.field.text)
-          : `eval(${printExpression(argument.expression)})`;
-    const call = hasParentheses ? `${name.text}(${inner})` : name.text;
+    const call = hasParentheses ? `${name.text}(${printArgument(argument)})` : name.text;
     return alias === null ? call : `${call} AS ${printName(alias)}`;
   });
   return calls.join(', ') + (by.length === 0 ? '' : ` BY ${printNames(by)}`);
+}
+
+function printArgument(argument: AggregateCall['argument']): string {
+  if (argument.kind === 'none') return '';
+  if (argument.kind === 'field') return printName(argument.field.text);
+  const inner = printExpression(argument.expression);
+  return argument.isEval ? `eval(${inner})` : inner;
 }
 
 export function printNames(names: readonly Word[]): string {
@@ -102,6 +107,7 @@ export function printNames(names: readonly Word[]): string {
 
 export interface BoundAggregate {
   readonly name: string;
+  readonly label: string;
   readonly factory: AccumulatorFactory;
   /** In lower case, without percentile numbers. */
   readonly kind: string;
@@ -129,21 +135,27 @@ export function bindAggregate(
     const text = `Aggregate '${call.name.text}' needs a field in parentheses`;
     throw new Problem('unknown_aggregate', text, { place });
   }
-  const name = call.alias ?? defaultName(kind, argument);
+  const label = defaultName(kind, argument);
+  const name = call.alias ?? label;
   let get: Evaluate | null = null;
   if (argument.kind === 'field') {
     const { text, place: at } = argument.field;
     ({ get } = input.require(text, 'terse', at, useOfAggregate(kind)));
-  } else if (argument.kind === 'eval') {
+  } else if (argument.kind === 'expression') {
     get = compileExpression(argument.expression, expressionContext(input, 'terse', context));
-    if (kind === 'count') return { name, factory: countTrue(get), kind };
+    if (kind === 'count') return { name, label, kind, factory: countTrue(get, argument.isEval) };
   }
   const time = definition.needsTime ? input.require('_time', 'terse', place).get : null;
-  return { name, factory: definition.make({ get, time }), kind };
+  return { name, label, kind, factory: definition.make({ get, time }) };
 }
 
 function defaultName(kind: string, argument: AggregateCall['argument']): string {
   if (argument.kind === 'none') return kind;
-  const inner = argument.kind === 'field' ? argument.field.text : `eval(${argument.source})`;
+  const inner =
+    argument.kind === 'field'
+      ? argument.field.text
+      : argument.isEval
+        ? `eval(${argument.source})`
+        : argument.source;
   return `${kind}(${inner})`;
 }
