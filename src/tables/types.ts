@@ -70,6 +70,8 @@ export interface ReadOptions {
 
 export interface Learned {
   readonly encoding?: ReadOptions['encoding'];
+  /** From 0. */
+  readonly firstColumn?: number;
 }
 
 /** How a table is read that is not read in the usual way; members as in the schema. */

@@ -4,8 +4,11 @@
  */
 import { AppError, mismatch, unreadable } from '../../../src/base/errors.ts';
 import { changedFile, type FileSource } from '../../../src/base/files/file-source.ts';
+import { PieceList } from '../../../src/base/files/piece-list.ts';
+import type { Piece } from '../../../src/base/files/piece-writer.ts';
 import type { KindLimits } from '../../../src/docroot/kind.ts';
 import { segmentsAfter } from '../../../src/tables/edit/segments-after.ts';
+import { lostGuess } from '../../../src/tables/infer/companion.ts';
 import type { Cell, EditPlan, TableChanges, TableLayout } from '../../../src/tables/types.ts';
 import type { ArchiveEntry } from '../archive/archive.ts';
 import { rewrittenArchive } from '../archive/archive-edit.ts';
@@ -13,6 +16,7 @@ import { pack, type PackedPart } from '../archive/part-writer.ts';
 import { type Dialect, RowMap } from '../dialect.ts';
 import { DEFAULT_LIMITS, MAX_ROWS } from '../limits.ts';
 import { openPackage, worksheetNamed } from '../xlsx/package.ts';
+import { readSheet } from '../xlsx/sheet-reader.ts';
 import { readSharedStrings } from '../xlsx/shared-strings.ts';
 import { readDateKinds } from '../xlsx/styles.ts';
 import {
@@ -54,7 +58,7 @@ export async function editWorkbook(
     kinds: await readDateKinds(book),
     changes: rows.changes,
     templateRow: rows.templateRow,
-    width: dialect.width,
+    columns: { first: dialect.firstColumn, end: dialect.firstColumn + dialect.width },
   }).run();
 
   const texts = new Map<ArchiveEntry, string>();
@@ -76,20 +80,46 @@ export async function editWorkbook(
   const removed = new Set(chain ? [chain.removed] : []);
   const shared = new Set(result.cells.flatMap((cell) => cell.shared ?? []));
   const strings = await readSharedStrings(book, shared);
+  const pieces = rewrittenArchive(book.archive, { replaced, removed });
+  await requireSameTable(source, pieces, dialect, maxBytes);
   return {
-    pieces: rewrittenArchive(book.archive, { replaced, removed }),
+    pieces,
     layout: {
       dialect: { ...dialect, rows: rows.after.toJSON(), hasFormulas },
       bodyOffset: layout.bodyOffset,
       segments: segmentsAfter(layout.segments, changes),
     },
     cells: result.cells.map((cell) => ({
-      position: cell.position,
+      position: cell.position - dialect.firstColumn,
       before: cell.shared === undefined ? cell.before : strings[cell.shared],
       after: cell.after,
     })),
-    delivered: result.delivered,
+    delivered: result.delivered.map((cell) => ({
+      ...cell,
+      position: cell.position - dialect.firstColumn,
+    })),
   };
+}
+
+/** A table that was found below titles, or away from column A, must be found there again. */
+async function requireSameTable(
+  source: FileSource,
+  pieces: readonly Piece[],
+  { sheet, headerRow, firstColumn, isFound }: Dialect,
+  maxBytes: number,
+): Promise<void> {
+  if (!isFound || (headerRow === 1 && firstColumn === 0)) return;
+  const file = new PieceList();
+  file.add(...pieces);
+  let found: Partial<Dialect> = {};
+  const sink = {
+    header: () => {},
+    segment: () => {},
+    layout: (dialect: TableLayout['dialect']) => void (found = dialect),
+  };
+  await readSheet(file.over(source), { sheet }, sink, maxBytes);
+  const isSame = found.headerRow === headerRow && found.firstColumn === firstColumn;
+  if (!isSame) throw lostGuess('header_row');
 }
 
 class TargetRows {
@@ -104,7 +134,9 @@ class TargetRows {
   readonly after: RowMap;
 
   constructor(dialect: Dialect, { updates, deletes, creates }: TableChanges) {
-    const { width, headerRow } = dialect;
+    const { width, headerRow, firstColumn } = dialect;
+    const inSheet = (cells: ReadonlyMap<number, Cell>): ReadonlyMap<number, Cell> =>
+      new Map(Array.from(cells, ([position, cell]) => [firstColumn + position, cell]));
     const map = RowMap.of(dialect.rows);
     const positions = [...updates.keys(), ...deletes].sort((a, b) => a - b);
     const sheetRows = map.sheetRows(positions);
@@ -116,7 +148,7 @@ class TargetRows {
       if (deletes.has(position)) deleted.add(sheetRow);
       const cells = updates.get(position) ?? blank;
       refuseOutside(cells, width);
-      this.changes.set(sheetRow, { origin: { update: position }, cells });
+      this.changes.set(sheetRow, { origin: { update: position }, cells: inSheet(cells) });
     }
     this.after = map.without(deleted);
     const above = this.after.last;
@@ -130,11 +162,14 @@ class TargetRows {
     for (const [index, cells] of creates.entries()) {
       refuseOutside(cells, width);
       // A deleted row may be replaced by a new one in the same edit.
-      this.changes.set(first + index, { origin: { create: index }, cells });
+      this.changes.set(first + index, { origin: { create: index }, cells: inSheet(cells) });
       this.after.add(first + index);
     }
     this.templateRow = creates.length > 0 ? above : null;
-    this.created = creates.length > 0 ? { first, last: first + creates.length - 1, width } : null;
+    this.created =
+      creates.length > 0
+        ? { first, last: first + creates.length - 1, width: firstColumn + width }
+        : null;
   }
 }
 

@@ -53,7 +53,8 @@ interface SheetEditOptions {
   readonly changes: ReadonlyMap<number, RowChange>;
   /** Sheet row whose cell styles new rows get; null for none. */
   readonly templateRow: number | null;
-  readonly width: number;
+  /** Those of the table, from 0; `end` is exclusive. */
+  readonly columns: { readonly first: number; readonly end: number };
 }
 
 export interface SheetEditResult {
@@ -218,9 +219,9 @@ export class SheetEdit {
     const change = this.#options.changes.get(row.number);
     if (row.number === this.#options.templateRow) {
       const { text } = this.#window;
-      const { width } = this.#options;
+      const { end } = this.#options.columns;
       const columnStyle = (column: number): number => this.#head?.columnStyle(column) ?? 0;
-      this.#templateStyles = stylesOfRow(text, row, width, columnStyle);
+      this.#templateStyles = stylesOfRow(text, row, end, columnStyle);
     }
     const patches: Patch[] = [];
     for (const cell of row.cells.slice(0, row.count)) {
@@ -322,7 +323,8 @@ export class SheetEdit {
     isMissing: (column: number) => boolean = () => true,
   ): { column: number; markup: string }[] {
     const added: { column: number; markup: string }[] = [];
-    for (let column = 0; column < this.#options.width; column++) {
+    const { first, end } = this.#options.columns;
+    for (let column = first; column < end; column++) {
       const cell = this.#wanted(change, column);
       if (cell === undefined || !isMissing(column)) continue;
       const style = this.#newStyle(column, change, rowStyle);
@@ -343,7 +345,8 @@ export class SheetEdit {
 
   /** Undefined: the present cell stays. */
   #wanted({ origin, cells }: RowChange, column: number): Cell | undefined {
-    const isBlankByDefault = 'create' in origin && column < this.#options.width;
+    const { first, end } = this.#options.columns;
+    const isBlankByDefault = 'create' in origin && column >= first && column < end;
     return cells.get(column) ?? (isBlankByDefault || cells.has(column) ? null : undefined);
   }
 

@@ -4,6 +4,7 @@
  * They are written by hand, so nothing in them may stop a dataset from being read. Unusable parts are left out and
  * named in a problem text, which never holds a path.
  */
+import { type AppError, unreadable } from '../../base/errors.ts';
 import type { ReadOptions } from '../types.ts';
 
 /** In bytes; a schema of 2,000 columns takes a tenth. */
@@ -94,6 +95,14 @@ const EXPECTED: Readonly<Record<OptionName, string>> = {
   delimiter: 'a comma, semicolon, tab or vertical bar',
   encoding: 'utf-8, utf-16le, utf-16be, latin1, windows-1252 or cp850',
 };
+
+/** Refuses an edit after which a file would be read otherwise, because this was guessed. */
+export function lostGuess(option: 'encoding' | 'header_row'): AppError {
+  const what = option === 'encoding' ? 'encoding' : 'line of the header';
+  return unreadable(
+    `the ${what} could no longer be recognised afterwards; declare it first ("${option}" in the file's options)`,
+  );
+}
 
 function headerRowOf(value: unknown): number | undefined {
   const row = typeof value === 'string' && /^[0-9]+$/.test(value) ? Number(value) : value;
