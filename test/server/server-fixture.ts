@@ -125,6 +125,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     handlers: {} as never,
     locks: {} as never,
     pools: {} as never,
+    exports: {} as never,
     retention: {} as never,
     settled: {} as never,
     check: {} as never,
