@@ -6,7 +6,7 @@ import { readCsv } from './reader.ts';
 export const csv: Kind = {
   type: 'csv',
   family: 'dataset',
-  extensions: ['.csv'],
+  extensions: ['.csv', '.tsv', '.psv'],
   dataset: {
     read: readCsv,
     edit: editCsv,

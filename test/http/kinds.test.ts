@@ -80,6 +80,25 @@ function fileCase(
   return { type, extension, contentType, address, content, other: 'second, longer' };
 }
 
+/** A dataset whose only column `n` holds one value. */
+function tableCase(
+  type: string,
+  extension: string,
+  content: (value: string) => string | Uint8Array,
+  isWritable = true,
+): KindCase {
+  return {
+    type,
+    extension,
+    content: content('first'),
+    other: content('second'),
+    address: api,
+    contentType: JSON_TYPE,
+    isWritable,
+    words: ['first', 'second'],
+  };
+}
+
 function handlerCase(extension: string, program: (value: string) => string): KindCase {
   return {
     type: 'handler',
@@ -104,6 +123,7 @@ const cases: readonly KindCase[] = [
     isWritable: true,
     words: ['first', 'second'],
   },
+  ...['.tsv', '.psv'].map((extension) => tableCase('csv', extension, (value) => `n\n${value}\n`)),
   {
     type: 'excel',
     extension: '.xlsx',

@@ -9,6 +9,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['.log', 'text/plain'],
   ['.csv', 'text/csv'],
   ['.tsv', 'text/tab-separated-values'],
+  ['.psv', 'text/plain'],
   ['.yaml', 'application/yaml'],
   ['.yml', 'application/yaml'],
   ['.toml', 'application/toml'],

@@ -80,7 +80,7 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
   const root = new DocumentRoot(order.docroot, order.stateDir);
   const companion = await settledCompanions(target);
   const schema = await readSchema(root, order.companionRels.schema);
-  const options = await readOptions(root, order.companionRels.options, kind, target.sheet);
+  const options = await readOptions(root, order.companionRels.options, kind, target);
   const stampTakenAt = Date.now();
   const { source, held } = await openStill(root, target.rel);
   const progress = new ProgressWriter(out);

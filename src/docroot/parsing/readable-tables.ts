@@ -61,7 +61,7 @@ interface CheckContext {
 async function isSound(table: SoundTable, { root, kind, limits }: CheckContext): Promise<boolean> {
   try {
     const schema = await readSchema(root, table.companionRels.schema);
-    const companion = await readOptions(root, table.companionRels.options, kind, table.sheet);
+    const companion = await readOptions(root, table.companionRels.options, kind, table);
     if (schema.problem !== null || companion.problem !== null) return false;
     const source = await openForRead(root, table.rel);
     try {
