@@ -10,6 +10,7 @@ import { parseListParameters } from '../tables/read/list-parameters.ts';
 import type { RowsPage } from '../tables/copy/table-cache.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import { mayAccess } from '../operations/access.ts';
+import { readOnlyReason } from '../operations/resources.ts';
 import {
   type ChangeRequest,
   changeRows,
@@ -20,8 +21,8 @@ import {
   queryRows,
   READ_METHODS,
   readSchema,
-  requireReadable,
   requireWritable,
+  requireWritableContent,
 } from '../operations/datasets.ts';
 import type { Answer } from '../http/route.ts';
 import { isStillAdmitted } from '../http/hooks/admission.ts';
@@ -45,7 +46,7 @@ const VARY = { Vary: 'Accept, Accept-Encoding' };
 export async function datasetRows(context: Context, name: string): Promise<Answer> {
   const { services, caller, origin, method } = context;
   const resource = await findDataset(services, caller, origin, name, verbOf(method));
-  if (method === 'OPTIONS') return emptyReply(204, { Allow: methodsOf(resource) });
+  if (method === 'OPTIONS') return emptyReply(204, { Allow: methodsOf(context, resource) });
   return method === 'GET' || method === 'HEAD'
     ? listRows(context, resource)
     : change(context, resource);
@@ -218,9 +219,9 @@ async function change(context: Context, resource: Resource): Promise<Reply> {
 }
 
 function requireChangeable(context: Context, resource: Resource): Promise<void> {
-  requireWritable(resource, context.method);
+  requireWritable(context.services, resource, context.method);
   requireChangesAllowed(context);
-  return requireReadable(context.services, resource);
+  return requireWritableContent(context.services, resource);
 }
 
 async function changed(
@@ -297,10 +298,8 @@ function versionsOf(ifMatch: string | null): string[] | null {
   return versions.filter((version) => version !== '*');
 }
 
-function methodsOf(resource: Resource): string {
-  const { dataset } = resource.kind;
-  const isWritable = dataset?.edit && !dataset.readOnlyReason?.(resource.rel);
-  return isWritable ? DATASET_METHODS : READ_METHODS;
+function methodsOf({ services }: Context, resource: Resource): string {
+  return readOnlyReason(services, resource) === null ? DATASET_METHODS : READ_METHODS;
 }
 
 /** For files, read-only mode is reported after existence and method. */

@@ -126,7 +126,18 @@ export const settings = {
   }),
   plugin_registry: map({
     default: {},
-    values: ['csv', 'excel', 'parquet', 'html', 'markdown', 'file', 'media', 'handler', 'none'],
+    values: [
+      'csv',
+      'excel',
+      'parquet',
+      'json',
+      'html',
+      'markdown',
+      'file',
+      'media',
+      'handler',
+      'none',
+    ],
     range: 'extension → csv, excel, parquet, html, markdown, file, media, handler, none',
     refineName: extension,
     refuse: (name, value) =>

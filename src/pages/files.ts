@@ -85,7 +85,7 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
     // The answering page shows the row, and the right to write does not include reading.
     await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
     if (isJson) return changeMany(context, resource);
-    requireWritable(resource, method);
+    requireWritable(services, resource, method);
     requireChangesAllowed(context);
     return rowFormReply(services, context, resource);
   }

@@ -99,8 +99,8 @@ export class ReadAgain extends Error {
  * header.
  */
 export interface RowSink {
-  /** `columns`, one per name, when the file declares types: cells then do not decide. */
-  header(names: readonly string[], columns?: readonly FileColumn[]): void;
+  /** `columns`, one per name, when the file declares types: cells then do not decide; null where they do. */
+  header(names: readonly string[], columns?: readonly (FileColumn | null)[]): void;
   /** `rows.length === segment.rows`. */
   segment(segment: Segment, rows: readonly (readonly Cell[])[]): void;
   /** Called once, last. */

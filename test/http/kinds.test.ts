@@ -124,6 +124,9 @@ const cases: readonly KindCase[] = [
     words: ['first', 'second'],
   },
   ...['.tsv', '.psv'].map((extension) => tableCase('csv', extension, (value) => `n\n${value}\n`)),
+  ...['.ndjson', '.jsonl'].map((extension) =>
+    tableCase('json', extension, (value) => `{"n":"${value}"}\n`),
+  ),
   {
     type: 'excel',
     extension: '.xlsx',

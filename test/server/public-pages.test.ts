@@ -362,6 +362,7 @@ describe('DS-184, DS-208: pages', () => {
         nextHref: '/n',
         links: [{ label: EVIL, href: '/l' }],
         problem: EVIL,
+        readOnly: EVIL,
         grid: {
           file: EVIL,
           isLarge: false,

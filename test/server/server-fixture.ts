@@ -244,7 +244,7 @@ function emptyFolder(
     uploads: new Uploads({ registry, kindOf, locks, replaced, scratch: folder, read }),
     documents: new Documents({
       root,
-      kindOf,
+      familyOf: () => null,
       cache: new CacheEntries(clock),
       run: () => Promise.reject(new Error('The folder is empty')),
     }),

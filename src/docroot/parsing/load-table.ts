@@ -203,9 +203,8 @@ async function settledCompanions(target: LoadOrder['target']): Promise<string> {
   return companionFingerprint(target);
 }
 
-/** Only Parquet knows nulls. */
 function blankOf(kind: Kind): 'empty' | 'null' {
-  return kind.type === 'parquet' ? 'null' : 'empty';
+  return kind.dataset?.hasNull === true ? 'null' : 'empty';
 }
 
 /**
