@@ -138,7 +138,7 @@ export const settings = {
       'handler',
       'none',
     ],
-    range: 'extension → csv, excel, parquet, html, markdown, file, media, handler, none',
+    range: 'extension → csv, excel, parquet, json, html, markdown, file, media, handler, none',
     refineName: extension,
     refuse: (name, value) =>
       value === 'handler' && !HANDLER_EXTENSIONS.has(name)
