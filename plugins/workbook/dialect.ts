@@ -11,6 +11,8 @@ export interface Dialect {
   readonly headerRow: number;
   /** Sheet column of the table's first, from 0. */
   readonly firstColumn: number;
+  /** Sheet row that no row of the table goes past; null: the sheet's end. */
+  readonly lastRow: number | null;
   /** Header and first column were found, not declared: an edit must leave a sheet where they are found again. */
   readonly isFound: boolean;
   /** Columns from the first up to the last header cell that is not empty. */

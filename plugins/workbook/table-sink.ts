@@ -6,6 +6,7 @@ import { unreadable } from '../../src/base/errors.ts';
 import { cleanNames } from '../../src/tables/infer/header-names.ts';
 import { headerIndex, MAX_ROWS_LOOKED_AT } from '../../src/tables/infer/header-row.ts';
 import { type Cell, ReadAgain, type ReadOptions, type RowSink } from '../../src/tables/types.ts';
+import { type CellRange, parseRange } from './cell-reference.ts';
 import { type Dialect, RowMap } from './dialect.ts';
 import { MAX_CELLS } from './limits.ts';
 
@@ -26,10 +27,15 @@ export class TableSink {
   readonly #sink: RowSink;
   readonly #identity: Pick<Dialect, 'format' | 'sheet'>;
   readonly #options: ReadOptions;
+  /** What counts of the sheet; open to the right and below for a range of one cell. */
+  readonly #region: CellRange | null;
+  readonly #lastRow: number;
+  readonly #lastColumn: number;
   readonly #map = new RowMap();
   /** The first rows, until they tell where the table begins; then null. */
   #first: SheetRow[] | null = [];
-  #headerRow: number;
+  /** Null: to be found. */
+  #headerRow: number | null;
   #firstColumn = 0;
   #width = 0;
   #rows: Cell[][] = [];
@@ -40,7 +46,11 @@ export class TableSink {
     this.#sink = sink;
     this.#identity = identity;
     this.#options = options;
-    this.#headerRow = options.headerRow ?? 1;
+    this.#region = options.range === undefined ? null : parseRange(options.range);
+    const isOpen = this.#region === null || !options.range!.includes(':');
+    this.#lastRow = isOpen ? Infinity : this.#region!.last.row;
+    this.#lastColumn = isOpen ? Infinity : this.#region!.last.column;
+    this.#headerRow = options.headerRow ?? this.#region?.first.row ?? null;
   }
 
   /**
@@ -49,19 +59,19 @@ export class TableSink {
    * of where the table was found to begin.
    */
   row(sheetRow: number, offset: number, cellsUpTo: (width: number) => Cell[]): void {
+    if (sheetRow > this.#lastRow) return;
     if (this.#first === null) {
       const end = this.#firstColumn + this.#width;
       if (this.#width > 0) this.#take(sheetRow, offset, cellsUpTo(end));
       return;
     }
-    if (sheetRow < (this.#options.headerRow ?? 1)) return;
-    this.#first.push({ number: sheetRow, offset, cells: cellsUpTo(Infinity) });
-    const isDecided = this.#options.headerRow !== undefined;
-    if (isDecided || this.#first.length >= MAX_ROWS_LOOKED_AT) this.#begin(offset);
+    if (sheetRow < (this.#headerRow ?? 1)) return;
+    this.#first.push({ number: sheetRow, offset, cells: cellsUpTo(this.#lastColumn + 1) });
+    if (this.#headerRow !== null || this.#first.length >= MAX_ROWS_LOOKED_AT) this.#begin(offset);
   }
 
   #take(sheetRow: number, offset: number, upToEnd: Cell[]): void {
-    const before = upToEnd.slice(0, this.#firstColumn);
+    const before = this.#region === null ? upToEnd.slice(0, this.#firstColumn) : [];
     if (before.some((cell) => !isBlank(cell))) throw new ReadAgain({ firstColumn: 0 });
     const cells = this.#firstColumn === 0 ? upToEnd : upToEnd.slice(this.#firstColumn);
     const filled = cells.reduce<number>((sum, cell) => (isBlank(cell) ? sum : sum + 1), 0);
@@ -92,8 +102,8 @@ export class TableSink {
   }
 
   #headerIn(rows: readonly SheetRow[]): SheetRow | undefined {
-    const { headerRow } = this.#options;
-    if (headerRow !== undefined) return rows.find(({ number }) => number === headerRow);
+    const headerRow = this.#headerRow;
+    if (headerRow !== null) return rows.find(({ number }) => number === headerRow);
     const parted = rows.flatMap((row, index) => {
       const isParted = index > 0 && row.number > rows[index - 1]!.number + 1;
       return isParted ? [null, row] : [row];
@@ -101,9 +111,10 @@ export class TableSink {
     return parted[headerIndex(parted.map((row) => row?.cells ?? []))] ?? undefined;
   }
 
-  /** The first that is filled in any of these rows; a sheet whose header is declared begins at A. */
+  /** The first that is filled in any of these rows; where only the header is declared, A. */
   #firstColumnOf(rows: readonly SheetRow[]): number {
     const { headerRow, learned } = this.#options;
+    if (this.#region !== null) return this.#region.first.column;
     if (headerRow !== undefined) return 0;
     if (learned?.firstColumn !== undefined) return learned.firstColumn;
     const starts = rows.map(({ cells }) => cells.findIndex((cell) => !isBlank(cell)));
@@ -115,9 +126,10 @@ export class TableSink {
     this.#flush(offset);
     const dialect: Dialect = {
       ...this.#identity,
-      headerRow: this.#headerRow,
+      headerRow: this.#headerRow ?? 1,
       firstColumn: this.#firstColumn,
-      isFound: this.#options.headerRow === undefined,
+      lastRow: Number.isFinite(this.#lastRow) ? this.#lastRow : null,
+      isFound: this.#options.headerRow === undefined && this.#region === null,
       width: this.#width,
       rows: this.#map.toJSON(),
       hasFormulas: null,
@@ -126,10 +138,12 @@ export class TableSink {
   }
 
   #header(cells: readonly Cell[], offset: number): void {
-    const width = cells.findLastIndex((cell) => !isBlank(cell)) + 1;
-    this.#width = width;
+    const named = cells.findLastIndex((cell) => !isBlank(cell)) + 1;
+    const width = named > 0 ? Math.max(named, this.#lastColumn + 1 - this.#firstColumn) : 0;
+    this.#width = Number.isFinite(width) ? width : named;
     this.#segmentStart = offset;
-    this.#sink.header(cleanNames(cells.slice(0, width).map(headerText)));
+    const names = Array.from({ length: this.#width }, (_, index) => headerText(cells[index] ?? ''));
+    this.#sink.header(cleanNames(names));
   }
 
   #flush(offset: number): void {

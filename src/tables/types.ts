@@ -66,6 +66,8 @@ export interface ReadOptions {
   readonly delimiter?: ',' | ';' | '\t' | '|';
   readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1' | 'windows-1252' | 'cp850';
   readonly sheet?: string;
+  /** Of a sheet, in A1 notation, header included; one cell: from there on. */
+  readonly range?: string;
   /** What an earlier reading found out, from `ReadAgain`. */
   readonly learned?: Learned;
 }

@@ -65,12 +65,30 @@ const books = {
       [1, 'y'],
     ]),
   ),
+  'ranged.xlsx': await book({
+    ...block('B2', [
+      ['a', 'b', ''],
+      [1, 2, 3],
+      [4, 5, 6],
+    ]),
+    A3: 'label',
+    B7: 'below',
+  }),
+  'begun.xlsx': await book({
+    ...block('B2', [
+      ['Notes', '', ''],
+      ['x', 'y', 'z'],
+      ['u', 'v', 'w'],
+    ]),
+  }),
   'labels.xlsx': await book({ ...block('C3', TABLE), A200: 'a remark far below', B150: 5 }),
 };
 
 const shared = sharedService({
   files: {
     ...books,
+    '.svc/ranged.xlsx.Sheet.options.json': '{"range":"B2:D5"}',
+    '.svc/begun.xlsx.Sheet.options.json': '{"range":"C3"}',
     ...Object.fromEntries(
       encodings.map((encoding) => [`${encoding}.csv`, Buffer.from(encodeText(PEOPLE, encoding))]),
     ),
@@ -288,6 +306,23 @@ describe('a table of a worksheet', () => {
     ]);
     expect((await remove(shared.writer, resource, 4)).status).toBe(200);
     expect(await cellsOf(`${name}.xlsx`)).toEqual({ ...before, [changed]: 10 });
+  });
+
+  test('is where the options say', async () => {
+    expect(await rows('begun/Sheet')).toEqual([{ _row_id: 1, y: 'v', z: 'w' }]);
+    expect(await rows('ranged/Sheet')).toEqual([
+      { _row_id: 1, a: 1, b: 2, column_3: 3 },
+      { _row_id: 2, a: 4, b: 5, column_3: 6 },
+    ]);
+    expect(await sourceOf('ranged/Sheet')).toBeUndefined();
+    const before = await cellsOf('ranged.xlsx');
+    expect((await create(shared.writer, 'ranged/Sheet', [{ a: 7 }])).status).toBe(200);
+    const { status, detail } = await create(shared.writer, 'ranged/Sheet', [{ a: 8 }]);
+    expect({ status, detail }).toEqual({
+      status: 422,
+      detail: "Cannot write 'ranged.xlsx': the table may not go past row 5, where its range ends",
+    });
+    expect(await cellsOf('ranged.xlsx')).toEqual({ ...before, B5: 7 });
   });
 
   test('that could no longer be told from its titles is not written', async () => {

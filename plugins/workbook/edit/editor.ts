@@ -134,7 +134,7 @@ class TargetRows {
   readonly after: RowMap;
 
   constructor(dialect: Dialect, { updates, deletes, creates }: TableChanges) {
-    const { width, headerRow, firstColumn } = dialect;
+    const { width, headerRow, firstColumn, lastRow } = dialect;
     const inSheet = (cells: ReadonlyMap<number, Cell>): ReadonlyMap<number, Cell> =>
       new Map(Array.from(cells, ([position, cell]) => [firstColumn + position, cell]));
     const map = RowMap.of(dialect.rows);
@@ -159,10 +159,17 @@ class TargetRows {
     if (first + creates.length - 1 > MAX_ROWS) {
       throw mismatch(`a worksheet may not exceed ${MAX_ROWS} rows`);
     }
+    if (creates.length > 0 && first + creates.length - 1 > (lastRow ?? MAX_ROWS)) {
+      throw unreadable(`the table may not go past row ${lastRow}, where its range ends`);
+    }
     for (const [index, cells] of creates.entries()) {
       refuseOutside(cells, width);
       // A deleted row may be replaced by a new one in the same edit.
-      this.changes.set(first + index, { origin: { create: index }, cells: inSheet(cells) });
+      this.changes.set(first + index, {
+        origin: { create: index },
+        cells: inSheet(cells),
+        needsRoom: lastRow !== null && !deleted.has(first + index),
+      });
       this.after.add(first + index);
     }
     this.templateRow = creates.length > 0 ? above : null;

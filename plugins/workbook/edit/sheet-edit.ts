@@ -2,6 +2,7 @@
  * One edit of a worksheet part in one pass: changes touched cells, the sheet's extent, new rows,
  * and formulas that lost their first cell.
  */
+import { unreadable } from '../../../src/base/errors.ts';
 import { changedFile } from '../../../src/base/files/file-source.ts';
 import { TimeSlice } from '../../../src/base/scheduling/time-slice.ts';
 import type { Cell, EditPlan } from '../../../src/tables/types.ts';
@@ -33,6 +34,8 @@ export interface RowChange {
   /** Position in the table, or index among the created rows. */
   readonly origin: DeliveredCell['origin'];
   readonly cells: ReadonlyMap<number, Cell>;
+  /** A created row of a table with something else below: its cells must be blank. */
+  readonly needsRoom?: boolean;
 }
 
 interface ChangedCell {
@@ -256,6 +259,9 @@ export class SheetEdit {
     const isShared = span.type === 'shared' && valueFrom !== ABSENT && valueFrom < valueTo;
     const before = isShared ? undefined : this.#content.value(text, span);
     const hasFormula = span.formulaFrom !== ABSENT;
+    if (change.needsRoom === true && (isShared || hasFormula || !isBlank(before))) {
+      throw unreadable(`the cell ${referenceText(span)} below the table is in use`);
+    }
     if (before === after && style === present && !hasFormula) return [];
     if (hasFormula) this.#formulas.lose(this.#formulaElement(span), { row, column });
     this.#changed.add(span, !isBlank(value));
