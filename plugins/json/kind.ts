@@ -1,3 +1,8 @@
+import {
+  COMPRESSED_IS_READ_ONLY,
+  isCompressed,
+  withCompressed,
+} from '../../src/base/files/compressed-file.ts';
 import { extensionOf } from '../../src/base/paths.ts';
 import type { Kind } from '../../src/docroot/kind.ts';
 
@@ -5,7 +10,7 @@ import type { Kind } from '../../src/docroot/kind.ts';
 export const json: Kind = {
   type: 'json',
   family: 'dataset',
-  extensions: ['.ndjson', '.jsonl', '.json', '.geojson'],
+  extensions: [...withCompressed(['.ndjson', '.jsonl']), '.json', '.geojson'],
   detection: {
     needsContent: (rel) => /^\.(?:geo)?json$/.test(extensionOf(rel)),
     isPublished: async (source, rel) =>
@@ -13,6 +18,7 @@ export const json: Kind = {
   },
   dataset: {
     hasNull: true,
+    readOnlyReason: (rel) => (isCompressed(rel) ? COMPRESSED_IS_READ_ONLY : null),
     read: async (source, options, sink) =>
       (await import('./reader.ts')).readJson(source, options, sink),
     edit: async (source, layout, changes) =>

@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import { plainName } from '../base/files/compressed-file.ts';
 import { COMPANION_SUFFIX, extensionOf, stemOf } from '../base/paths.ts';
 import { COMPANION_FOLDER, type DocumentRoot } from './document-root.ts';
 import type { Kind } from './kind.ts';
@@ -67,7 +68,7 @@ export async function readOptions(
   { rel, sheet }: { readonly rel: string; readonly sheet: string | null },
 ): Promise<{ options: ReadOptions; problem: string | null }> {
   const file = await firstCompanion(root, rels);
-  const own = { extension: extensionOf(rel), ...(sheet === null ? {} : { sheet }) };
+  const own = { extension: extensionOf(plainName(rel)), ...(sheet === null ? {} : { sheet }) };
   if (!file) return { options: own, problem: null };
   if (file.text === null) return { options: own, problem: file.problem };
   const parsed = parseOptions(file.text, { kind: kind.type });

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts';
 import type { Caller, Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
+import { fileNameOf, stemOf } from '../base/paths.ts';
 import { type Soon, whenThere } from '../base/scheduling/maybe-promise.ts';
 import type { Format } from '../tables/read/format.ts';
 import type { ListParameters } from '../tables/read/list-parameters.ts';
@@ -111,7 +112,7 @@ function inferredSchema(services: App, resource: Resource, { columns, state }: T
   const notes = Object.entries(members)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
-  return `{"type":"object","name":${JSON.stringify(fileStem(resource.rel))},"primary_key":"_row_id","columns":{${types.join(',')}}${notes.join('')}}`;
+  return `{"type":"object","name":${JSON.stringify(stemOf(fileNameOf(resource.rel)))},"primary_key":"_row_id","columns":{${types.join(',')}}${notes.join('')}}`;
 }
 
 /** Throws `unreadable-file`, and `method-not-allowed` for what only the content tells. */
@@ -232,10 +233,4 @@ export function requireWritable(services: App, resource: Resource, method: strin
       headers: { allow: DATASET_METHODS },
     });
   }
-}
-
-function fileStem(rel: string): string {
-  const name = rel.slice(rel.lastIndexOf('/') + 1);
-  const dot = name.lastIndexOf('.');
-  return dot > 0 ? name.slice(0, dot) : name;
 }

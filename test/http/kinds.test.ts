@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { utils, write } from 'xlsx';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { startService } from '../support/service.ts';
@@ -124,6 +125,8 @@ const cases: readonly KindCase[] = [
     words: ['first', 'second'],
   },
   ...['.tsv', '.psv'].map((extension) => tableCase('csv', extension, (value) => `n\n${value}\n`)),
+  tableCase('csv', '.csv.gz', (value) => gzipSync(`n\n${value}\n`), false),
+  tableCase('json', '.jsonl.zst', (value) => zstdCompressSync(`{"n":"${value}"}\n`), false),
   ...['.ndjson', '.jsonl'].map((extension) =>
     tableCase('json', extension, (value) => `{"n":"${value}"}\n`),
   ),

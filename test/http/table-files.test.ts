@@ -4,8 +4,9 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { eventually } from './eventually.ts';
 import { listNoticed } from './listing.ts';
 import { sharedService } from './shared-service.ts';
@@ -301,4 +302,65 @@ describe('a .json file', () => {
     shared.service.write('turning.json', '[{"a":2}]');
     await rowsIn('turning', numbered([{ a: 2 }]));
   });
+});
+
+describe('a compressed table', () => {
+  test('is read as what is in it, under the name before both extensions, and can be read only (DS-25, DS-66)', async () => {
+    mkdirSync(join(shared.service.docroot, 'duck'));
+    await duckdb('duck/rep.csv.gz', "SELECT range AS id, 'ä' AS name FROM range(100000)");
+    shared.service.write(
+      'duck/two.tsv.gz',
+      Buffer.concat([gzipSync('a\tb\n1'), gzipSync('\tx, y\n')]),
+    );
+    shared.service.write('duck/rows.ndjson.zst', zstdCompressSync(LINES));
+    shared.service.write('duck/rep.v2.CSV.ZST', zstdCompressSync('a;b\n1;"x\ny"\n'));
+    const { rows, total } = await listNoticed(shared.reader, 'duck/rep', { offset: 99_999 });
+    expect([total, rows]).toEqual([100_000, [{ _row_id: 100_000, id: 99_999, name: 'ä' }]]);
+    expect(await rowsOf('duck/two')).toEqual(numbered([{ a: 1, b: 'x, y' }]));
+    expect(await rowsOf('duck/rows')).toHaveLength(2);
+    expect(await rowsOf('duck/rep.v2')).toEqual(numbered([{ a: 1, b: 'x\ny' }]));
+    const reason = 'Compressed files are read-only; decompress the file to edit it';
+    const refusal = await shared.writer.fetch('/api/duck/rep.csv.gz/', { method: 'PATCH' });
+    expect([refusal.status, refusal.headers.get('allow'), await refusal.json()]).toEqual([
+      ...[405, 'GET, HEAD, OPTIONS'],
+      { detail: reason },
+    ]);
+    const schema = await shared.reader.fetch('/schema/duck/two/');
+    expect(await schema.json()).toMatchObject({ name: 'two', read_only: reason });
+    const original = await shared.reader.fetch('/duck/rep.csv.gz');
+    expect(original.headers.get('content-type')).toBe('application/gzip');
+    expect(original.headers.get('content-encoding')).toBeNull();
+  });
+
+  const text = 'n\n' + Array.from({ length: 50_000 }, (_, i) => `${i * 7919}\n`).join('');
+  const damaged = 'its compressed bytes are damaged or cut short';
+  test.each([
+    ['gz', 'cut', gzipSync(text).subarray(0, -7), damaged],
+    ['gz', 'changed', gzipSync(text).map((byte, at) => (at === 5_000 ? byte ^ 64 : byte)), damaged],
+    ['gz', 'plain', Buffer.from(text), damaged],
+    ['zst', 'cut', zstdCompressSync(text).subarray(0, -7), 'its compressed bytes are cut short'],
+    ['zst', 'plain', Buffer.from(text), 'it is no Zstandard file'],
+    [
+      'gz',
+      'bomb',
+      gzipSync(Buffer.alloc(90 << 20, 'a\n')),
+      /^its content takes more than [0-9.]+ MiB, which is not expanded$/,
+    ],
+    [
+      'zst',
+      'bomb',
+      zstdCompressSync(Buffer.alloc(90 << 20, 'a\n')),
+      /^its content takes more than [0-9.]+ MiB, which is not expanded$/,
+    ],
+  ] as const)(
+    '.%s, %s, is broken, and nothing else suffers (DS-68)',
+    async (suffix, name, bytes, reason) => {
+      const rel = `${name}.csv.${suffix}`;
+      shared.service.write(rel, bytes);
+      const [status, { detail }] = (await rowsOf(rel)) as [number, { detail: string }];
+      const [file, found] = detail.split("': ");
+      expect([status, file]).toEqual([422, `Cannot read '${rel}`]);
+      expect(found).toMatch(reason);
+    },
+  );
 });

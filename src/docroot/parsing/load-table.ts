@@ -7,6 +7,7 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { fstatSync, rmSync } from 'node:fs';
 import { AppError } from '../../base/errors.ts';
+import { contentOf } from '../../base/files/compressed-file.ts';
 import type { FileSource } from '../../base/files/file-source.ts';
 import {
   CLOCK_TICK_MS,
@@ -94,12 +95,13 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
       found,
       async () => before ?? (await hashFile(bytes)),
     );
+    let content: FileSource | null = null;
     const load = (learned?: Learned): ReturnType<typeof loadTable> =>
       loadTable({
         path: out,
-        read: (sink) =>
+        read: async (sink) =>
           kind.dataset!.read(
-            progress.begin(bytes),
+            progress.begin((content ??= await contentOf(bytes, target.rel, order.limits.maxBytes))),
             { ...options.options, ...(learned && { learned }) },
             sink,
             order.limits,
