@@ -453,6 +453,8 @@ describe('DS-184, DS-208: pages', () => {
     events: renderPage(
       eventsPage,
       {
+        dataset: EVIL,
+        examples: [{ query: EVIL, href: '/x' }],
         q: EVIL,
         earliest: EVIL,
         latest: EVIL,

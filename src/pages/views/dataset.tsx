@@ -16,6 +16,7 @@ import { mayReadOriginal } from '../../operations/content.ts';
 import { readOnlyReason } from '../../operations/resources.ts';
 import { mayChangeRows, queryRows } from '../../operations/datasets.ts';
 import { assetNamed } from '../assets.ts';
+import { ASK } from '../explorer/asked.ts';
 import { parseFilter, withMember } from '../grid/conditions.ts';
 import { describeMember, shortWords } from '../grid/filter-words.ts';
 import type { GridData } from '../grid/model.ts';
@@ -345,6 +346,7 @@ function linksOf(resource: Resource, context: Context, hasOriginal: boolean): Da
     ...formats,
     ...(hasOriginal ? [original] : []),
     { label: 'Schema', href: `/schema/${name}/` },
+    { label: 'Ask', href: `/ui/${name}/?${ASK}=` },
   ];
 }
 
