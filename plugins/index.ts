@@ -3,7 +3,6 @@ import { csv } from './csv/kind.ts';
 import { file } from './file/kind.ts';
 import { handler } from './handler/kind.ts';
 import { html } from './html/kind.ts';
-import { json } from './json/kind.ts';
 import { markdown } from './markdown/kind.ts';
 import { media } from './media/kind.ts';
 import { parquet } from './parquet/kind.ts';
@@ -14,7 +13,6 @@ export const kinds: readonly Kind[] = [
   csv,
   workbook,
   parquet,
-  { ...json, otherwise: file },
   handler,
   html,
   markdown,

@@ -19,6 +19,8 @@ interface PackageManifest {
   readonly name: string;
   readonly version: string;
   readonly license?: string;
+  /** How manifests said it before npm 2; one of them may be chosen. */
+  readonly licenses?: readonly { readonly type: string }[];
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
@@ -49,7 +51,8 @@ export function packageOf(
 ): ThirdParty {
   const path = join(base, folder);
   const described = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as PackageManifest;
-  const { name, version, license = '' } = described;
+  const { name, version, licenses = [] } = described;
+  const license = described.license ?? licenses.map(({ type }) => type).join(' OR ');
   if (!isNamedAllowed(license))
     throw new Error(`has the licence "${license}", which is not allowed`);
   const [scope, plain] = name.startsWith('@') ? name.split('/') : [null, name];

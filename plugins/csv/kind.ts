@@ -1,8 +1,3 @@
-import {
-  COMPRESSED_IS_READ_ONLY,
-  isCompressed,
-  withCompressed,
-} from '../../src/base/files/compressed-file.ts';
 import type { Kind } from '../../src/docroot/kind.ts';
 import { type Dialect, guessedSource } from './dialect.ts';
 import { editCsv } from './editor.ts';
@@ -11,11 +6,10 @@ import { readCsv } from './reader.ts';
 export const csv: Kind = {
   type: 'csv',
   family: 'dataset',
-  extensions: withCompressed(['.csv', '.tsv', '.psv']),
+  extensions: ['.csv'],
   dataset: {
     read: readCsv,
     edit: editCsv,
-    readOnlyReason: (rel) => (isCompressed(rel) ? COMPRESSED_IS_READ_ONLY : null),
     source: (dialect) => guessedSource(dialect as unknown as Dialect),
   },
 };

@@ -6,7 +6,6 @@ export const parquet: Kind = {
   family: 'dataset',
   extensions: ['.parquet'],
   dataset: {
-    hasNull: true,
     read: async (source, options, sink) =>
       (await import('./reader.ts')).readParquet(source, options, sink),
     editsWholeFile: true,

@@ -1,36 +1,17 @@
 /** What an edit needs to know about a worksheet; stored with the typed copy. */
 
-import type { SourceNote } from '../../src/tables/types.ts';
-import { rangeText } from './cell-reference.ts';
-
 export interface Dialect {
   /** `xls` is never written. */
   readonly format: 'xlsx' | 'xls';
   readonly sheet: string;
   /** Sheet row, from 1. */
   readonly headerRow: number;
-  /** Sheet column of the table's first, from 0. */
-  readonly firstColumn: number;
-  /** Sheet row that no row of the table goes past; null: the sheet's end. */
-  readonly lastRow: number | null;
-  /** Header and first column were found, not declared: an edit must leave a sheet where they are found again. */
-  readonly isFound: boolean;
-  /** Columns from the first up to the last header cell that is not empty. */
+  /** Columns up to the last header cell that is not empty. */
   readonly width: number;
   /** A `RowMap`. */
   readonly rows: readonly number[];
   /** In any sheet of the workbook; null until an edit has checked. */
   readonly hasFormulas: boolean | null;
-}
-
-/** For the schema: where the table is, unless it begins in the first row at A. */
-export function guessedSource(dialect: Dialect): SourceNote | null {
-  const { headerRow, firstColumn, width, isFound } = dialect;
-  if (!isFound || width === 0 || (headerRow === 1 && firstColumn === 0)) return null;
-  const first = { row: headerRow, column: firstColumn };
-  const last = RowMap.of(dialect.rows).last ?? headerRow;
-  const range = rangeText({ first, last: { row: last, column: firstColumn + width - 1 } });
-  return { header_row: headerRow, range, guessed: ['header_row', 'range'] };
 }
 
 interface Run {
@@ -78,6 +59,22 @@ export class RowMap {
     for (const { first, count } of this.#runs) {
       while (next < positions.length && positions[next]! < before + count) {
         found.push(first + positions[next++]! - before);
+      }
+      before += count;
+    }
+    return found;
+  }
+
+  /** By sheet row, the positions of those among `sheetRows` that are table rows. */
+  positions(sheetRows: ReadonlySet<number>): Map<number, number> {
+    const found = new Map<number, number>();
+    let before = 0;
+    const ascending = [...sheetRows].sort((a, b) => a - b);
+    let next = 0;
+    for (const { first, count } of this.#runs) {
+      while (next < ascending.length && ascending[next]! < first + count) {
+        const row = ascending[next++]!;
+        if (row >= first) found.set(row, before + row - first);
       }
       before += count;
     }

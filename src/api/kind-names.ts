@@ -10,7 +10,6 @@ export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
   csv: 'CSV',
   excel: 'Excel',
   parquet: 'Parquet',
-  json: 'JSON',
   markdown: 'Markdown',
   html: 'HTML',
   media: 'Media',
@@ -20,7 +19,7 @@ export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
 
 /** Types that belong together, by what they are called as a choice of many. */
 export const TYPE_GROUPS: readonly (readonly [name: string, types: readonly ResourceType[]])[] = [
-  ['Tables', ['csv', 'excel', 'parquet', 'json']],
+  ['Tables', ['csv', 'excel', 'parquet']],
   ['Documents', ['markdown', 'html']],
   ['Files', ['file']],
   ['Media', ['media']],

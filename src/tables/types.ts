@@ -60,22 +60,16 @@ export interface TableLayout {
 }
 
 export interface ReadOptions {
-  /** Of the file's name, lower case with its dot. */
-  readonly extension?: string;
   readonly headerRow?: number;
   readonly delimiter?: ',' | ';' | '\t' | '|';
   readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1' | 'windows-1252' | 'cp850';
   readonly sheet?: string;
-  /** Of a sheet, in A1 notation, header included; one cell: from there on. */
-  readonly range?: string;
   /** What an earlier reading found out, from `ReadAgain`. */
   readonly learned?: Learned;
 }
 
 export interface Learned {
   readonly encoding?: ReadOptions['encoding'];
-  /** From 0. */
-  readonly firstColumn?: number;
 }
 
 /** How a table is read that is not read in the usual way; members as in the schema. */
@@ -101,8 +95,8 @@ export class ReadAgain extends Error {
  * header.
  */
 export interface RowSink {
-  /** `columns`, one per name, when the file declares types: cells then do not decide; null where they do. */
-  header(names: readonly string[], columns?: readonly (FileColumn | null)[]): void;
+  /** `columns`, one per name, when the file declares types: cells then do not decide. */
+  header(names: readonly string[], columns?: readonly FileColumn[]): void;
   /** `rows.length === segment.rows`. */
   segment(segment: Segment, rows: readonly (readonly Cell[])[]): void;
   /** Called once, last. */
@@ -138,12 +132,16 @@ export interface EditPlan {
     after: Cell | undefined;
   }[];
   /**
-   * Cells that read back differently than asked for (a date as a serial number): of an existing row by its position in
-   * the old file, of a new one by its index in `creates`.
+   * Cells that read back differently than asked for (a date as a serial number) or follow from the changes (a formula):
+   * of an existing row by its position in the old file, of a new one by its index in `creates`.
    */
   readonly delivered?: readonly {
     readonly origin: { readonly update: number } | { readonly create: number };
     readonly position: number;
     readonly cell: Cell;
   }[];
+  /** Other tables of the file that changed: their copies are made anew, with the same row ids. */
+  readonly changedSheets?: readonly string[];
+  /** More changed than is listed: the copy is made anew. */
+  readonly isReread?: boolean;
 }

@@ -5,12 +5,17 @@ import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import Papa from 'papaparse';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
+import * as XLSX from 'xlsx';
+import { goldenFormulas, goldenWorkbook } from './formula-workbook.ts';
 import { edit, readTable, unzip } from './workbook-files.ts';
 import { richWorkbook } from './workbook-rich-file.ts';
 
 const soffice = Bun.which('soffice');
 if (soffice === null)
   console.log('LibreOffice is not installed: its proof of edited workbooks was skipped');
+
+/** A first start makes a profile. */
+const PATIENCE_MS = 120_000;
 
 const CSV_OF_ALL_SHEETS =
   'csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,-1';
@@ -104,6 +109,7 @@ test.skipIf(soffice === null)(
       expect(texts).toContain(`<${element} `);
     }
   },
+  PATIENCE_MS,
 );
 
 test.skipIf(soffice === null)(
@@ -130,4 +136,23 @@ test.skipIf(soffice === null)(
     expect(stock[6]![1]).toBe('changed');
     expect(stock[21]![0]).toBe('21');
   },
+  PATIENCE_MS,
+);
+
+test.skipIf(soffice === null)(
+  'LibreOffice calculates what test/golden/formulas.tsv says of it',
+  async () => {
+    using folder = temporaryFolder();
+    folder.write('golden.xlsx', goldenWorkbook());
+    await convert(folder, 'golden.xlsx', 'xlsx:Calc MS Excel 2007 XML');
+    const sheet = XLSX.read(readFileSync(folder.at('out/golden.xlsx'))).Sheets['Data']!;
+    // Where it differs from Excel, its versions may differ too.
+    const same = goldenFormulas.filter(({ calculated, libreOffice }) => calculated === libreOffice);
+    const found = same.map(({ formula }) => {
+      const shown = sheet[`F${goldenFormulas.findIndex((one) => one.formula === formula) + 2}`];
+      return [formula, (shown?.t === 'e' ? shown.w : shown?.v) ?? ''];
+    });
+    expect<unknown>(found).toEqual(same.map(({ formula, libreOffice }) => [formula, libreOffice]));
+  },
+  PATIENCE_MS,
 );

@@ -362,7 +362,6 @@ describe('DS-184, DS-208: pages', () => {
         nextHref: '/n',
         links: [{ label: EVIL, href: '/l' }],
         problem: EVIL,
-        readOnly: EVIL,
         grid: {
           file: EVIL,
           isLarge: false,
@@ -453,8 +452,6 @@ describe('DS-184, DS-208: pages', () => {
     events: renderPage(
       eventsPage,
       {
-        dataset: EVIL,
-        examples: [{ query: EVIL, href: '/x' }],
         q: EVIL,
         earliest: EVIL,
         latest: EVIL,

@@ -125,7 +125,6 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     handlers: {} as never,
     locks: {} as never,
     pools: {} as never,
-    exports: {} as never,
     retention: {} as never,
     settled: {} as never,
     check: {} as never,
@@ -244,7 +243,7 @@ function emptyFolder(
     uploads: new Uploads({ registry, kindOf, locks, replaced, scratch: folder, read }),
     documents: new Documents({
       root,
-      familyOf: () => null,
+      kindOf,
       cache: new CacheEntries(clock),
       run: () => Promise.reject(new Error('The folder is empty')),
     }),

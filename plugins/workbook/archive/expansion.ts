@@ -56,14 +56,23 @@ async function* stored(source: FileSource, entry: ArchiveEntry): AsyncGenerator<
 }
 
 async function* inflated(source: FileSource, entry: ArchiveEntry): AsyncGenerator<Buffer> {
-  const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
-  // Errors end the iteration below.
-  pipeline(Readable.from(stored(source, entry), { objectMode: false }), inflate, () => {});
   try {
-    for await (const chunk of inflate) yield chunk as Buffer;
+    yield* inflatedChunks(stored(source, entry));
   } catch (error) {
     if (isZlibError(error)) throw damaged(entry);
     throw error;
+  }
+}
+
+/** Throws errors of zlib. */
+export async function* inflatedChunks(
+  compressed: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): AsyncGenerator<Buffer> {
+  const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
+  // Errors end the iteration below.
+  pipeline(Readable.from(compressed, { objectMode: false }), inflate, () => {});
+  try {
+    for await (const chunk of inflate) yield chunk as Buffer;
   } finally {
     inflate.destroy();
   }

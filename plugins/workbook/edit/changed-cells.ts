@@ -19,6 +19,10 @@ export class ChangedCells {
     else this.#rows.set(row, [{ column, isWritten }]);
   }
 
+  *all(): Generator<CellPosition> {
+    for (const [row, cells] of this.#rows) for (const { column } of cells) yield { row, column };
+  }
+
   /** Throws `unreadable-file` for content in a hidden cell of a merged range. */
   refuseMerged(range: CellRange): void {
     for (const { cell, isWritten } of this.#within(range)) {

@@ -4,27 +4,24 @@
  */
 import { AppError, mismatch, unreadable } from '../../../src/base/errors.ts';
 import { changedFile, type FileSource } from '../../../src/base/files/file-source.ts';
-import { PieceList } from '../../../src/base/files/piece-list.ts';
-import type { Piece } from '../../../src/base/files/piece-writer.ts';
 import type { KindLimits } from '../../../src/docroot/kind.ts';
 import { segmentsAfter } from '../../../src/tables/edit/segments-after.ts';
-import { lostGuess } from '../../../src/tables/infer/companion.ts';
 import type { Cell, EditPlan, TableChanges, TableLayout } from '../../../src/tables/types.ts';
-import type { ArchiveEntry } from '../archive/archive.ts';
-import { rewrittenArchive } from '../archive/archive-edit.ts';
-import { pack, type PackedPart } from '../archive/part-writer.ts';
+import { EditedArchive } from '../archive/edited-archive.ts';
 import { type Dialect, RowMap } from '../dialect.ts';
 import { DEFAULT_LIMITS, MAX_ROWS } from '../limits.ts';
-import { openPackage, worksheetNamed } from '../xlsx/package.ts';
-import { readSheet } from '../xlsx/sheet-reader.ts';
+import type { EditedBook } from '../formulas/recalculate.ts';
+import type { ChangedResult } from '../formulas/write-results.ts';
+import { isBlank } from '../table-sink.ts';
+import { openPackage, type Worksheet, worksheetNamed } from '../xlsx/package.ts';
 import { readSharedStrings } from '../xlsx/shared-strings.ts';
-import { readDateKinds } from '../xlsx/styles.ts';
+import { type DateKinds, readDateKinds } from '../xlsx/styles.ts';
 import {
   hasFormulasElsewhere,
   recalculatingWorkbook,
   withoutCalculationChain,
 } from './recalculation.ts';
-import { type RowChange, SheetEdit } from './sheet-edit.ts';
+import { type RowChange, SheetEdit, type SheetEditResult } from './sheet-edit.ts';
 import { extendedTables } from './sheet-tables.ts';
 
 export const LEGACY_IS_READ_ONLY = 'Legacy .xls workbooks are read-only; convert the file to .xlsx';
@@ -52,74 +49,95 @@ export async function editWorkbook(
   }
   const sheet = worksheetNamed(book, dialect.sheet);
   const rows = new TargetRows(dialect, changes);
+  const kinds = await readDateKinds(book);
   const result = await new SheetEdit({
     book,
     sheet,
-    kinds: await readDateKinds(book),
+    kinds,
     changes: rows.changes,
     templateRow: rows.templateRow,
-    columns: { first: dialect.firstColumn, end: dialect.firstColumn + dialect.width },
+    width: dialect.width,
   }).run();
 
-  const texts = new Map<ArchiveEntry, string>();
+  const parts = new EditedArchive(book.archive);
+  parts.replace(sheet.entry, result.part);
   if (rows.created !== null) {
     const tables = await extendedTables(book.archive, sheet.entry, rows.created);
-    for (const [entry, text] of tables) texts.set(entry, text);
+    for (const [entry, text] of tables) parts.replaceText(entry, text);
   }
   const hasFormulas =
     result.hasFormulas || (dialect.hasFormulas ?? (await hasFormulasElsewhere(book, sheet.entry)));
   const chain = result.hasLostFormulas ? await withoutCalculationChain(book) : null;
-  for (const [entry, text] of chain?.replaced ?? []) texts.set(entry, text);
-  const recalculating = hasFormulas ? await recalculatingWorkbook(book) : null;
-  if (recalculating !== null) texts.set(book.workbook, recalculating);
-
-  const replaced = new Map<ArchiveEntry, PackedPart>([[sheet.entry, result.part]]);
-  for (const [entry, text] of texts) {
-    replaced.set(entry, await pack(Buffer.from(text, 'latin1'), entry.method));
+  if (chain !== null) {
+    for (const [entry, text] of chain.replaced) parts.replaceText(entry, text);
+    parts.remove(chain.removed);
   }
-  const removed = new Set(chain ? [chain.removed] : []);
+  const followed = hasFormulas
+    ? await followFormulas({ book, parts }, sheet, rows, result, kinds)
+    : NOTHING_FOLLOWED;
+  const recalculating = hasFormulas ? await recalculatingWorkbook(book) : null;
+  if (recalculating !== null) parts.replaceText(book.workbook, recalculating);
+
   const shared = new Set(result.cells.flatMap((cell) => cell.shared ?? []));
   const strings = await readSharedStrings(book, shared);
-  const pieces = rewrittenArchive(book.archive, { replaced, removed });
-  await requireSameTable(source, pieces, dialect, maxBytes);
   return {
-    pieces,
+    pieces: await parts.pieces(),
     layout: {
       dialect: { ...dialect, rows: rows.after.toJSON(), hasFormulas },
       bodyOffset: layout.bodyOffset,
       segments: segmentsAfter(layout.segments, changes),
     },
-    cells: result.cells.map((cell) => ({
-      position: cell.position - dialect.firstColumn,
-      before: cell.shared === undefined ? cell.before : strings[cell.shared],
-      after: cell.after,
-    })),
-    delivered: result.delivered.map((cell) => ({
-      ...cell,
-      position: cell.position - dialect.firstColumn,
-    })),
+    cells: [
+      ...result.cells.map((cell) => ({
+        position: cell.position,
+        before: cell.shared === undefined ? cell.before : strings[cell.shared],
+        after: cell.after,
+      })),
+      ...followed.cells,
+    ],
+    delivered: [...result.delivered, ...followed.delivered],
+    changedSheets: followed.changedSheets,
+    isReread: followed.isReread,
   };
 }
 
-/** A table that was found below titles, or away from column A, must be found there again. */
-async function requireSameTable(
-  source: FileSource,
-  pieces: readonly Piece[],
-  { sheet, headerRow, firstColumn, isFound }: Dialect,
-  maxBytes: number,
-): Promise<void> {
-  if (!isFound || (headerRow === 1 && firstColumn === 0)) return;
-  const file = new PieceList();
-  file.add(...pieces);
-  let found: Partial<Dialect> = {};
-  const sink = {
-    header: () => {},
-    segment: () => {},
-    layout: (dialect: TableLayout['dialect']) => void (found = dialect),
-  };
-  await readSheet(file.over(source), { sheet }, sink, maxBytes);
-  const isSame = found.headerRow === headerRow && found.firstColumn === firstColumn;
-  if (!isSame) throw lostGuess('header_row');
+/** Results that the typed copy takes one by one; with more it is made anew. */
+const MAX_DELIVERED = 20_000;
+
+type Followed = Pick<WorkbookEditPlan, 'cells' | 'delivered' | 'changedSheets' | 'isReread'>;
+
+const NOTHING_FOLLOWED: Followed = { cells: [], delivered: [], changedSheets: [], isReread: false };
+
+/** Brings the formulas that depend on the changed cells up to date, in all worksheets. */
+async function followFormulas(
+  edited: EditedBook,
+  target: Worksheet,
+  rows: TargetRows,
+  { changed }: SheetEditResult,
+  kinds: DateKinds,
+): Promise<Followed> {
+  const { worksheets } = edited.book;
+  const sheet = worksheets.indexOf(target);
+  const areas = Array.from(changed.all(), ({ row, column }) => ({
+    sheet,
+    top: row,
+    left: column,
+    bottom: row,
+    right: column,
+  }));
+  // The libraries for it take 5 MB, which only a process that edits formulas should spend.
+  const { newResults } = await import('../formulas/recalculate.ts');
+  const { writeResults } = await import('../formulas/write-results.ts');
+  const changedSheets: string[] = [];
+  let own: readonly ChangedResult[] = [];
+  for (const [index, results] of await newResults(edited, areas)) {
+    const written = await writeResults(edited, index, results, kinds);
+    if (written === null) continue;
+    edited.parts.replace(worksheets[index]!.entry, written.part);
+    if (index === sheet) own = written.cells;
+    else changedSheets.push(worksheets[index]!.name);
+  }
+  return { ...rows.followed(own), changedSheets };
 }
 
 class TargetRows {
@@ -132,12 +150,14 @@ class TargetRows {
     readonly width: number;
   } | null;
   readonly after: RowMap;
+  readonly #before: RowMap;
+  readonly #layout: Pick<Dialect, 'headerRow' | 'width'>;
 
   constructor(dialect: Dialect, { updates, deletes, creates }: TableChanges) {
-    const { width, headerRow, firstColumn, lastRow } = dialect;
-    const inSheet = (cells: ReadonlyMap<number, Cell>): ReadonlyMap<number, Cell> =>
-      new Map(Array.from(cells, ([position, cell]) => [firstColumn + position, cell]));
+    const { width, headerRow } = dialect;
     const map = RowMap.of(dialect.rows);
+    this.#before = map;
+    this.#layout = { headerRow, width };
     const positions = [...updates.keys(), ...deletes].sort((a, b) => a - b);
     const sheetRows = map.sheetRows(positions);
     if (sheetRows.length < positions.length) throw changedFile();
@@ -148,7 +168,7 @@ class TargetRows {
       if (deletes.has(position)) deleted.add(sheetRow);
       const cells = updates.get(position) ?? blank;
       refuseOutside(cells, width);
-      this.changes.set(sheetRow, { origin: { update: position }, cells: inSheet(cells) });
+      this.changes.set(sheetRow, { origin: { update: position }, cells });
     }
     this.after = map.without(deleted);
     const above = this.after.last;
@@ -159,24 +179,49 @@ class TargetRows {
     if (first + creates.length - 1 > MAX_ROWS) {
       throw mismatch(`a worksheet may not exceed ${MAX_ROWS} rows`);
     }
-    if (creates.length > 0 && first + creates.length - 1 > (lastRow ?? MAX_ROWS)) {
-      throw unreadable(`the table may not go past row ${lastRow}, where its range ends`);
-    }
     for (const [index, cells] of creates.entries()) {
       refuseOutside(cells, width);
       // A deleted row may be replaced by a new one in the same edit.
-      this.changes.set(first + index, {
-        origin: { create: index },
-        cells: inSheet(cells),
-        needsRoom: lastRow !== null && !deleted.has(first + index),
-      });
+      this.changes.set(first + index, { origin: { create: index }, cells });
       this.after.add(first + index);
     }
     this.templateRow = creates.length > 0 ? above : null;
-    this.created =
-      creates.length > 0
-        ? { first, last: first + creates.length - 1, width: firstColumn + width }
-        : null;
+    this.created = creates.length > 0 ? { first, last: first + creates.length - 1, width } : null;
+  }
+
+  /** What new results in the sheet mean for the table. */
+  followed(results: readonly ChangedResult[]): Omit<Followed, 'changedSheets'> {
+    const { headerRow, width } = this.#layout;
+    const shown = results.filter(({ row, column }) => row >= headerRow && column < width);
+    const positions = this.#before.positions(new Set(shown.map(({ row }) => row)));
+    const isReread =
+      shown.length > MAX_DELIVERED ||
+      // Names may change, and rows come or go.
+      shown.some(
+        ({ row, before, after }) =>
+          row === headerRow || before === undefined || isBlank(before) !== isBlank(after),
+      );
+    if (isReread) return { cells: [], delivered: [], isReread };
+    const cells: Followed['cells'][number][] = [];
+    const delivered: Followed['delivered'][number][] = [];
+    for (const { row, column, before, after } of shown) {
+      const origin = this.#originOf(row, positions);
+      cells.push({ position: column, before, after });
+      delivered.push({ origin, position: column, cell: after });
+    }
+    return { cells, delivered, isReread };
+  }
+
+  #originOf(
+    row: number,
+    positions: ReadonlyMap<number, number>,
+  ): Followed['delivered'][number]['origin'] {
+    if (this.created !== null && row >= this.created.first && row <= this.created.last) {
+      return { create: row - this.created.first };
+    }
+    const position = positions.get(row);
+    if (position === undefined) throw changedFile();
+    return { update: position };
   }
 }
 

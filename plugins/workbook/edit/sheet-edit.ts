@@ -2,7 +2,6 @@
  * One edit of a worksheet part in one pass: changes touched cells, the sheet's extent, new rows,
  * and formulas that lost their first cell.
  */
-import { unreadable } from '../../../src/base/errors.ts';
 import { changedFile } from '../../../src/base/files/file-source.ts';
 import { TimeSlice } from '../../../src/base/scheduling/time-slice.ts';
 import type { Cell, EditPlan } from '../../../src/tables/types.ts';
@@ -34,8 +33,6 @@ export interface RowChange {
   /** Position in the table, or index among the created rows. */
   readonly origin: DeliveredCell['origin'];
   readonly cells: ReadonlyMap<number, Cell>;
-  /** A created row of a table with something else below: its cells must be blank. */
-  readonly needsRoom?: boolean;
 }
 
 interface ChangedCell {
@@ -56,13 +53,13 @@ interface SheetEditOptions {
   readonly changes: ReadonlyMap<number, RowChange>;
   /** Sheet row whose cell styles new rows get; null for none. */
   readonly templateRow: number | null;
-  /** Those of the table, from 0; `end` is exclusive. */
-  readonly columns: { readonly first: number; readonly end: number };
+  readonly width: number;
 }
 
 export interface SheetEditResult {
   readonly part: PackedPart;
   readonly cells: readonly ChangedCell[];
+  readonly changed: ChangedCells;
   readonly delivered: readonly DeliveredCell[];
   readonly hasLostFormulas: boolean;
   readonly hasFormulas: boolean;
@@ -113,6 +110,7 @@ export class SheetEdit {
       return {
         part: await this.#splice.finish(),
         cells: this.#cells,
+        changed: this.#changed,
         delivered: this.#delivered,
         hasLostFormulas: this.#formulas.hasLost,
         hasFormulas: this.#formulas.hasAny,
@@ -222,9 +220,9 @@ export class SheetEdit {
     const change = this.#options.changes.get(row.number);
     if (row.number === this.#options.templateRow) {
       const { text } = this.#window;
-      const { end } = this.#options.columns;
+      const { width } = this.#options;
       const columnStyle = (column: number): number => this.#head?.columnStyle(column) ?? 0;
-      this.#templateStyles = stylesOfRow(text, row, end, columnStyle);
+      this.#templateStyles = stylesOfRow(text, row, width, columnStyle);
     }
     const patches: Patch[] = [];
     for (const cell of row.cells.slice(0, row.count)) {
@@ -259,9 +257,6 @@ export class SheetEdit {
     const isShared = span.type === 'shared' && valueFrom !== ABSENT && valueFrom < valueTo;
     const before = isShared ? undefined : this.#content.value(text, span);
     const hasFormula = span.formulaFrom !== ABSENT;
-    if (change.needsRoom === true && (isShared || hasFormula || !isBlank(before))) {
-      throw unreadable(`the cell ${referenceText(span)} below the table is in use`);
-    }
     if (before === after && style === present && !hasFormula) return [];
     if (hasFormula) this.#formulas.lose(this.#formulaElement(span), { row, column });
     this.#changed.add(span, !isBlank(value));
@@ -329,8 +324,7 @@ export class SheetEdit {
     isMissing: (column: number) => boolean = () => true,
   ): { column: number; markup: string }[] {
     const added: { column: number; markup: string }[] = [];
-    const { first, end } = this.#options.columns;
-    for (let column = first; column < end; column++) {
+    for (let column = 0; column < this.#options.width; column++) {
       const cell = this.#wanted(change, column);
       if (cell === undefined || !isMissing(column)) continue;
       const style = this.#newStyle(column, change, rowStyle);
@@ -351,8 +345,7 @@ export class SheetEdit {
 
   /** Undefined: the present cell stays. */
   #wanted({ origin, cells }: RowChange, column: number): Cell | undefined {
-    const { first, end } = this.#options.columns;
-    const isBlankByDefault = 'create' in origin && column >= first && column < end;
+    const isBlankByDefault = 'create' in origin && column < this.#options.width;
     return cells.get(column) ?? (isBlankByDefault || cells.has(column) ? null : undefined);
   }
 

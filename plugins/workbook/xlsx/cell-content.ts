@@ -6,10 +6,10 @@ import { unreadable } from '../../../src/base/errors.ts';
 import { MAX_CELL_CHARACTERS } from '../../../src/tables/limits.ts';
 import type { Cell } from '../../../src/tables/types.ts';
 import { shortDecimal } from '../../../src/tables/values/short-decimal.ts';
-import { type CellPosition, referenceText } from '../cell-reference.ts';
+import { type CellPosition, type CellRange, isInside, referenceText } from '../cell-reference.ts';
 import { serialOf, serialText } from '../serial-date.ts';
 import { textOf, unescaped } from '../xml/xml-text.ts';
-import { parseFormula, shiftFormula } from './formula.ts';
+import { type Formula, parseFormula, shiftFormula } from './formula.ts';
 import type { CellSpan } from './row-scanner.ts';
 import { stringItem } from './shared-strings.ts';
 import { ABSENT } from './sheet-tag.ts';
@@ -26,6 +26,7 @@ interface CellContext {
 
 export class CellContent {
   readonly #context: CellContext;
+  readonly #openArrays: { readonly text: string; readonly range: CellRange }[] = [];
   /** By their index, where they are spelled out. */
   readonly #masters = new Map<string, { text: string; position: CellPosition }>();
 
@@ -42,7 +43,13 @@ export class CellContent {
         ? ''
         : stringItem(text, inlineFrom, inlineTo, this.#context.part);
     }
-    return cell.valueFrom === ABSENT ? '' : this.#typed(text, cell);
+    return cell.valueFrom === ABSENT ? this.#uncalculated(cell) : this.#typed(text, cell);
+  }
+
+  /** A cell that an array formula without results fills reads as the formula. */
+  #uncalculated(cell: CellSpan): Cell {
+    const array = this.#openArrays.find(({ range }) => isInside(cell, range));
+    return array === undefined ? '' : `=${array.text}`;
   }
 
   remember(element: string, { row, column }: CellPosition): void {
@@ -94,17 +101,18 @@ export class CellContent {
     const { valueFrom: from, valueTo: to } = cell;
     const isEmptyText = from === to && cell.type === 'text';
     if (from !== ABSENT && (from < to || isEmptyText)) return this.#typed(text, cell);
-    const formula = this.#formulaText(element, cell);
+    const { kind, range, text: formula } = this.#formulaOf(element, cell);
+    if (kind === 'array' && range !== null) this.#openArrays.push({ text: formula, range });
     return formula === '' ? '' : `=${formula}`;
   }
 
-  #formulaText(element: string, { row, column }: CellPosition): string {
+  #formulaOf(element: string, { row, column }: CellPosition): Formula {
     const formula = parseFormula(element, this.#context.part);
-    if (formula.kind !== 'shared' || formula.text !== '') return formula.text;
+    if (formula.kind !== 'shared' || formula.text !== '') return formula;
     const master = this.#masters.get(formula.shared);
-    if (!master) return '';
+    if (!master) return formula;
     const { position, text } = master;
-    return shiftFormula(text, row - position.row, column - position.column);
+    return { ...formula, text: shiftFormula(text, row - position.row, column - position.column) };
   }
 }
 

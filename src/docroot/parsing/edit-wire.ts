@@ -20,6 +20,8 @@ interface WirePlan {
   readonly pieces: readonly ({ readonly from: number; readonly to: number } | number)[];
   readonly cells: readonly (readonly [number, WireCell | undefined, WireCell | undefined])[];
   readonly delivered: readonly (Omit<Delivered, 'cell'> & { readonly cell: WireCell })[];
+  readonly changedSheets: readonly string[];
+  readonly isReread: boolean;
 }
 
 const ABSENT = { absent: true } as const;
@@ -34,6 +36,8 @@ export function editPlanResponse(plan: EditPlan): Response {
       after === undefined ? undefined : toWire(after),
     ]),
     delivered: (plan.delivered ?? []).map((entry) => ({ ...entry, cell: toWire(entry.cell) })),
+    changedSheets: plan.changedSheets ?? [],
+    isReread: plan.isReread === true,
   };
   // An undefined in an array would become null, which is a valid cell.
   const head = Buffer.from(
@@ -63,6 +67,8 @@ export async function readEditPlan(response: Response): Promise<EditPlan> {
       after: presentCell(after),
     })),
     delivered: wire.delivered.map((entry) => ({ ...entry, cell: fromWire(entry.cell) })),
+    changedSheets: wire.changedSheets,
+    isReread: wire.isReread,
   };
 }
 

@@ -182,18 +182,12 @@ function Empty({ view }: { view: EventResultsView }) {
   const during = allTimeHref === null ? '' : ' in this time';
   return (
     <section class="empty">
-      <p safe>
-        {isPlain
-          ? `No events${during}.`
-          : terms === null
-            ? 'No rows.'
-            : `Nothing matches${during}.`}
-      </p>
+      <p safe>{isPlain ? `No events${during}.` : `Nothing matches${during}.`}</p>
       {allTimeHref === null ? (
         isPlain ? (
           ''
         ) : (
-          terms !== null && <p>Try fewer words.</p>
+          <p>Try fewer words.</p>
         )
       ) : (
         <p>

@@ -136,6 +136,11 @@ export class Table {
     this.#reader.run(`PRAGMA cache_size = -${kibibytes}; PRAGMA shrink_memory;`);
   }
 
+  /** Of a sheet, with the file's content. */
+  versionWith(hash: string): string {
+    return versionTag(hash + this.head.companion, 0);
+  }
+
   /** Version tag after `changes` more changes, whatever the file is now. */
   version(changes = 0): string {
     if (changes === 0 && this.#present?.state === this.#state) return this.#present.version;
@@ -177,6 +182,32 @@ export class Table {
       .query('SELECT count(*) FROM rows WHERE _row_id >= ? AND _row_id < ?')
       .values(segments[start]?.firstRowId ?? 0, rowId)[0] as [number];
     return before + row[0];
+  }
+
+  /** By 0-based position; the inverse of `positionOf`, for many rows. */
+  rowIdsAt(positions: readonly number[]): Map<number, number> {
+    const { rowCount, lastRowId } = this.#state;
+    const ascending = [...new Set(positions)].sort((a, b) => a - b);
+    if (rowCount === lastRowId)
+      return new Map(ascending.map((position) => [position, position + 1]));
+    const found = new Map<number, number>();
+    let next = 0;
+    let before = 0;
+    for (const { firstRowId, rows } of this.segments) {
+      const from = next;
+      while (next < ascending.length && ascending[next]! < before + rows) next++;
+      if (next > from) {
+        const ids = this.#reader
+          .query('SELECT _row_id FROM rows WHERE _row_id >= ? ORDER BY _row_id LIMIT ?')
+          .values(firstRowId, rows) as [number][];
+        for (const position of ascending.slice(from, next)) {
+          const id = ids[position - before];
+          if (id !== undefined) found.set(position, id[0]);
+        }
+      }
+      before += rows;
+    }
+    return found;
   }
 
   get segments(): readonly StoredSegment[] {

@@ -12,7 +12,7 @@ import type { Table, TableCommit } from '../copy/table.ts';
 import type { StoredSegment, TableJournal } from '../copy/table-meta.ts';
 import type { FileStamp } from '../../base/files/file-stamp.ts';
 import type { Cell, ClassCounts, Column, EditPlan, TableChanges, StoredValue } from '../types.ts';
-import { type BlankMode, classIn, storedValue } from '../infer/infer.ts';
+import { classOf, storedValue } from '../infer/infer.ts';
 
 /** What became of one edit. */
 export interface EditResult {
@@ -221,13 +221,16 @@ export class Draft {
     if (!plan.delivered?.length) return;
     const columns = new Map(this.#table.columns.map((column) => [column.position, column]));
     const created = [...creates.keys()];
-    const updated = new Map([...updates.keys()].map((id) => [this.#table.positionOf(id), id]));
+    const positions = plan.delivered.flatMap(({ origin }) =>
+      'update' in origin ? origin.update : [],
+    );
+    const updated = this.#table.rowIdsAt(positions);
     for (const { origin, position, cell } of plan.delivered) {
       const column = columns.get(position);
       const row =
         'create' in origin
           ? creates.get(created[origin.create] ?? -1)
-          : updates.get(updated.get(origin.update) ?? -1);
+          : rowOf(updates, updated.get(origin.update));
       if (column && row) row.set(position, this.#stored(cell, column));
     }
   }
@@ -249,8 +252,8 @@ export class Draft {
       if (slice.isOver) await slice.rest();
       const entry = counts[indexOf.get(position) ?? -1];
       if (!entry) continue;
-      count(entry, before, -1, this.#table.head.blank);
-      count(entry, after, 1, this.#table.head.blank);
+      count(entry, before, -1);
+      count(entry, after, 1);
     }
     return counts;
   }
@@ -276,12 +279,23 @@ function bytesOf(cells: ReadonlyMap<number, Cell>): number {
   return bytes;
 }
 
+/** Formulas change rows that no edit named. */
+function rowOf<T>(
+  rows: Map<number, Map<number, T>>,
+  id: number | undefined,
+): Map<number, T> | undefined {
+  if (id === undefined) return undefined;
+  let row = rows.get(id);
+  if (row === undefined) rows.set(id, (row = new Map()));
+  return row;
+}
+
 function changedValues(row: DraftRow): Map<number, StoredValue> {
   return new Map([...row.cells.keys()].map((position) => [position, row.stored.get(position)!]));
 }
 
-function count(counts: ClassCounts, cell: Cell | undefined, step: 1 | -1, blank: BlankMode): void {
+function count(counts: ClassCounts, cell: Cell | undefined, step: 1 | -1): void {
   if (cell === undefined) return;
-  const found = classIn(cell, blank);
+  const found = classOf(cell);
   if (found !== 'blank') counts[found] += step;
 }

@@ -258,16 +258,22 @@ export class Edits {
       }
     }
     const { version } = draft;
-    if (draft.isChanged) await this.#write(target, table, draft, lock);
+    const hash = draft.isChanged ? await this.#write(target, table, draft, lock) : null;
     const followed = this.#followed.get(target.rel) ?? Promise.resolve();
     const renamed = new Map<string, string>();
     // A sheet's version is known only with the new file; changed types add one more.
-    if (draft.isChanged && target.sheet !== null) renamed.set(version, table.version());
+    if (hash !== null && target.sheet !== null) renamed.set(version, table.versionWith(hash));
     else if (table.outdated === 'types') renamed.set(version, table.version(1));
     for (const settle of outcomes) settle(renamed, followed);
   }
 
-  async #write(target: TableTarget, table: Table, draft: Draft, lock: HeldFileLock): Promise<void> {
+  /** Returns the hash of the new file. */
+  async #write(
+    target: TableTarget,
+    table: Table,
+    draft: Draft,
+    lock: HeldFileLock,
+  ): Promise<string> {
     const source = await this.#options.open(target);
     const siblings = this.#options.siblings(target);
     try {
@@ -285,8 +291,11 @@ export class Edits {
         beforeCommit: () => lock.check(),
       });
       const rows = await this.#follow(table, draft, plan, written);
-      await this.#followSiblings(siblings, state.stamp, written);
+      const changed = new Set(plan.changedSheets);
+      const unchanged = siblings.filter(({ sheet }) => sheet === null || !changed.has(sheet));
+      await this.#followSiblings(unchanged, state.stamp, written);
       if (rows !== null) this.#notify(target, table, rows);
+      return written.hash;
     } finally {
       await source.close();
     }
@@ -348,6 +357,11 @@ export class Edits {
     plan: EditPlan,
     written: Pick<ReplaceResult, 'stamp' | 'hash'>,
   ): Promise<ChangedRows | null> {
+    if (plan.isReread === true) {
+      // The journal has the row ids.
+      table.outdated = 'content';
+      return null;
+    }
     try {
       const commit = await draft.commit(plan, written, this.#options.now());
       await table.commit(commit);
