@@ -29,6 +29,11 @@ const pages = {
   dataset: '/ui/climate/seattle-weather/',
   'dataset-chart':
     '/ui/climate/seattle-weather/?chart=line&x=date&y=temp_max&measure=mean&values=1&pinned=date',
+  ask: '/ui/climate/seattle-weather/?ask=',
+  'ask-bars':
+    '/ui/climate/seattle-weather/?ask=from+climate%2Fseattle-weather+%7C+stats+avg(temp_max)+AS+warm,+sum(precipitation*1)+AS+rain+BY+weather&chart=1',
+  'ask-error':
+    '/ui/climate/seattle-weather/?ask=SELECT+weather,+count(*)+FROM+%22climate/seattle-weather%22+GROUP+BY+weather',
   row: '/ui/climate/seattle-weather/?row=1',
   'row-delete': '/ui/climate/seattle-weather/?row=1&delete=1',
   docs: '/docs',

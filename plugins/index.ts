@@ -3,6 +3,7 @@ import { csv } from './csv/kind.ts';
 import { file } from './file/kind.ts';
 import { handler } from './handler/kind.ts';
 import { html } from './html/kind.ts';
+import { json } from './json/kind.ts';
 import { markdown } from './markdown/kind.ts';
 import { media } from './media/kind.ts';
 import { parquet } from './parquet/kind.ts';
@@ -13,6 +14,7 @@ export const kinds: readonly Kind[] = [
   csv,
   workbook,
   parquet,
+  { ...json, otherwise: file },
   handler,
   html,
   markdown,

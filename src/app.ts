@@ -18,9 +18,11 @@ import { type Clock, systemClock } from './base/clock.ts';
 import type { Log } from './base/log.ts';
 import { ChildPool, type ChildPoolOptions } from './processes/child-pool.ts';
 import { workerCommand } from './processes/own-command.ts';
+import { KeptExports } from './processes/kept-exports.ts';
 import { SpoolRoom } from './processes/spool.ts';
 import type { Config } from './config/settings.ts';
 import { type Lists, runList } from './tables/read/list-run.ts';
+import type { RowsPage } from './tables/copy/table-cache.ts';
 import { TableReader } from './tables/read/table-reader.ts';
 import { clearLocks } from './docroot/locks.ts';
 import { type Docroot, openDocroot } from './docroot/open-docroot.ts';
@@ -83,6 +85,7 @@ export interface App extends PublishedFiles, EventParts {
   /** Only in the process that serves, or in its place rebuilds the index. */
   readonly search: Search;
   readonly searches: Searches;
+  readonly exports: KeptExports<Omit<RowsPage, 'body'>>;
   readonly pools: Readonly<Record<'parse' | 'query' | 'index', ChildPool>>;
   close(): Promise<void>;
 }
@@ -106,7 +109,9 @@ export async function openApp(
   const current = { config };
   const live = (): Config => current.config;
   const audit = new Audit({ db, clock, log });
-  const pools = openPools(config, live, log);
+  const spoolRoom = openSpoolRoom(config, live, log);
+  const pools = openPools(config, spoolRoom, log);
+  const exports = new KeptExports<Omit<RowsPage, 'body'>>(spoolRoom);
   if (exclusive) {
     await clearOldLocks(state);
     await removeLeftovers(stateDir, clock.now());
@@ -213,7 +218,9 @@ export async function openApp(
       perUser: () => live().events.search.concurrent_per_user,
     }),
     pools,
+    exports,
     close: async () => {
+      exports.close();
       await docroot.stop();
       search?.close();
       retention.stop();
@@ -262,16 +269,19 @@ const INDEXER_IDLE_MS = 10_000;
 /** A parse that works for longer lets others have its place. */
 const LONG_PARSE_MS = 1_000;
 
-function openPools(config: Config, live: () => Config, log: Log): App['pools'] {
-  const socketDir = stateFolder(config.state_dir, 'run');
-  const temporary = stateFolder(config.state_dir, 'tmp');
-  const spoolRoom = new SpoolRoom({
-    directory: temporary,
+function openSpoolRoom(config: Config, live: () => Config, log: Log): SpoolRoom {
+  return new SpoolRoom({
+    directory: stateFolder(config.state_dir, 'tmp'),
     maxBytes: () => live().limits.spool_bytes,
     // Long before events are refused for want of it.
     minFreeBytes: () => 2 * config.events.min_free_bytes,
     log,
   });
+}
+
+function openPools(config: Config, spoolRoom: SpoolRoom, log: Log): App['pools'] {
+  const socketDir = stateFolder(config.state_dir, 'run');
+  const temporary = stateFolder(config.state_dir, 'tmp');
   const pool = (role: string, size: number, own: Partial<ChildPoolOptions> = {}): ChildPool =>
     new ChildPool({
       role,

@@ -41,6 +41,12 @@ export type Delimiter = ',' | ';' | '\t' | '|';
 /** In order of preference. */
 export const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 
+/** Named by the file's extension, so that a single column with commas is not split. */
+export const DELIMITER_OF: ReadonlyMap<string, Delimiter> = new Map([
+  ['.tsv', '\t'],
+  ['.psv', '|'],
+]);
+
 interface TableText {
   readonly text: string;
   /** The file ends with it. */

@@ -8,9 +8,10 @@
  * Existing segments keep number and order, possibly without rows, so that what is known of a
  * segment (its ids) stays true; only appended rows add segments.
  */
-import { AppError, mismatch, unreadable } from '../../src/base/errors.ts';
+import { AppError, mismatch } from '../../src/base/errors.ts';
 import { changedFile, type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import { PieceList } from '../../src/base/files/piece-list.ts';
+import { lostGuess } from '../../src/tables/infer/companion.ts';
 import type { EditPlan, Segment, TableChanges, TableLayout } from '../../src/tables/types.ts';
 import { type CellStyle, cellSpelling, cellText, type RowCells } from './cell-text.ts';
 import { cellValue } from './cell-value.ts';
@@ -52,15 +53,9 @@ export async function editCsv(
   let plan = await edit.run();
   const lost = await edit.lostGuess();
   if (lost === 'delimiter') plan = await new FileEdit(source, layout, changes, true).run();
-  else if (lost !== null) {
-    throw unreadable(
-      `the ${LOST[lost]} could no longer be recognised afterwards; declare it first ("${lost}" in the file's options)`,
-    );
-  }
+  else if (lost !== null) throw lostGuess(lost);
   return plan;
 }
-
-const LOST = { encoding: 'encoding', header_row: 'line of the header' } as const;
 
 function isBeyondAscii({ before, after }: ChangedCell): boolean {
   return /[^\0-\x7f]/.test(`${before ?? ''}${after ?? ''}`);
@@ -136,11 +131,7 @@ class FileEdit {
   async lostGuess(): Promise<GuessedMember | null> {
     const { guessed, delimiter, encoding, width } = this.#dialect;
     const { headerOffset, headerRow, skippedLines } = this.#dialect;
-    const file = this.#file;
-    const after: FileSource = {
-      size: file.size,
-      read: (offset, length) => file.slice(offset, offset + length).read(this.#source),
-    };
+    const after = this.#file.over(this.#source);
     const isForeign = encoding !== 'utf-8' && guessed.includes('encoding');
     if (isForeign && (unitBytes(encoding) > 1 || this.#cells.some(isBeyondAscii))) {
       const found = await guessEncoding(after);

@@ -1,3 +1,8 @@
+import {
+  COMPRESSED_IS_READ_ONLY,
+  isCompressed,
+  withCompressed,
+} from '../../src/base/files/compressed-file.ts';
 import type { Kind } from '../../src/docroot/kind.ts';
 import { type Dialect, guessedSource } from './dialect.ts';
 import { editCsv } from './editor.ts';
@@ -6,10 +11,11 @@ import { readCsv } from './reader.ts';
 export const csv: Kind = {
   type: 'csv',
   family: 'dataset',
-  extensions: ['.csv'],
+  extensions: withCompressed(['.csv', '.tsv', '.psv']),
   dataset: {
     read: readCsv,
     edit: editCsv,
+    readOnlyReason: (rel) => (isCompressed(rel) ? COMPRESSED_IS_READ_ONLY : null),
     source: (dialect) => guessedSource(dialect as unknown as Dialect),
   },
 };

@@ -7,6 +7,7 @@ import { cellValue } from './cell-value.ts';
 import {
   consistency,
   type Delimiter,
+  DELIMITER_OF,
   DELIMITERS,
   guessDelimiter,
   type GuessedMember,
@@ -58,7 +59,8 @@ export async function findLayout(source: FileSource, options: ReadOptions): Prom
   const bom = marked?.bom ?? 0;
   const sample = await readSample(source, encoding, bom);
   const declared = SEPARATOR_LINE.exec(sample.text);
-  const delimiter = options.delimiter ?? (declared?.[1] as Delimiter | undefined);
+  const named = DELIMITER_OF.get(options.extension ?? '');
+  const delimiter = options.delimiter ?? (declared?.[1] as Delimiter | undefined) ?? named;
   if (delimiter === undefined) guessed.push('delimiter');
   const known = { encoding, bom, guessed, ...(delimiter && { delimiter }) };
   if (options.headerRow !== undefined) return { ...known, skippedLines: options.headerRow - 1 };

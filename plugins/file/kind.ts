@@ -10,7 +10,7 @@ import { readPictureSize } from './picture-size.ts';
 export const file: Kind = {
   type: 'file',
   family: 'content',
-  extensions: ['.txt', '.pdf', '.json', '.xml', '.svg', '.png', '.jpg', '.jpeg', '.gif', '.webp'],
+  extensions: ['.txt', '.pdf', '.xml', '.svg', '.png', '.jpg', '.jpeg', '.gif', '.webp'],
   sections: fileSections,
   pictureSize: readPictureSize,
 };

@@ -6,6 +6,7 @@ export const parquet: Kind = {
   family: 'dataset',
   extensions: ['.parquet'],
   dataset: {
+    hasNull: true,
     read: async (source, options, sink) =>
       (await import('./reader.ts')).readParquet(source, options, sink),
     editsWholeFile: true,

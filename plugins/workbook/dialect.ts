@@ -1,17 +1,36 @@
 /** What an edit needs to know about a worksheet; stored with the typed copy. */
 
+import type { SourceNote } from '../../src/tables/types.ts';
+import { rangeText } from './cell-reference.ts';
+
 export interface Dialect {
   /** `xls` is never written. */
   readonly format: 'xlsx' | 'xls';
   readonly sheet: string;
   /** Sheet row, from 1. */
   readonly headerRow: number;
-  /** Columns up to the last header cell that is not empty. */
+  /** Sheet column of the table's first, from 0. */
+  readonly firstColumn: number;
+  /** Sheet row that no row of the table goes past; null: the sheet's end. */
+  readonly lastRow: number | null;
+  /** Header and first column were found, not declared: an edit must leave a sheet where they are found again. */
+  readonly isFound: boolean;
+  /** Columns from the first up to the last header cell that is not empty. */
   readonly width: number;
   /** A `RowMap`. */
   readonly rows: readonly number[];
   /** In any sheet of the workbook; null until an edit has checked. */
   readonly hasFormulas: boolean | null;
+}
+
+/** For the schema: where the table is, unless it begins in the first row at A. */
+export function guessedSource(dialect: Dialect): SourceNote | null {
+  const { headerRow, firstColumn, width, isFound } = dialect;
+  if (!isFound || width === 0 || (headerRow === 1 && firstColumn === 0)) return null;
+  const first = { row: headerRow, column: firstColumn };
+  const last = RowMap.of(dialect.rows).last ?? headerRow;
+  const range = rangeText({ first, last: { row: last, column: firstColumn + width - 1 } });
+  return { header_row: headerRow, range, guessed: ['header_row', 'range'] };
 }
 
 interface Run {

@@ -1,5 +1,6 @@
 import type { Kind } from '../../src/docroot/kind.ts';
 import { MAX_CELL_TEXT } from '../../src/tables/encode/sheet-text.ts';
+import { type Dialect, guessedSource } from './dialect.ts';
 import { editWorkbook, LEGACY_IS_READ_ONLY } from './edit/editor.ts';
 import { readWorkbook, readWorksheetNames } from './reader.ts';
 
@@ -14,6 +15,7 @@ export const workbook: Kind = {
     editsWholeFile: true,
     maxTextLength: MAX_CELL_TEXT,
     sheets: readWorksheetNames,
+    source: (dialect) => guessedSource(dialect as unknown as Dialect),
     readOnlyReason: (rel) => (rel.toLowerCase().endsWith('.xls') ? LEGACY_IS_READ_ONLY : null),
   },
 };

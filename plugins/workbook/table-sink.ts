@@ -4,7 +4,9 @@
  */
 import { unreadable } from '../../src/base/errors.ts';
 import { cleanNames } from '../../src/tables/infer/header-names.ts';
-import type { Cell, RowSink } from '../../src/tables/types.ts';
+import { headerIndex, MAX_ROWS_LOOKED_AT } from '../../src/tables/infer/header-row.ts';
+import { type Cell, ReadAgain, type ReadOptions, type RowSink } from '../../src/tables/types.ts';
+import { type CellRange, parseRange } from './cell-reference.ts';
 import { type Dialect, RowMap } from './dialect.ts';
 import { MAX_CELLS } from './limits.ts';
 
@@ -15,31 +17,63 @@ import { MAX_CELLS } from './limits.ts';
 const SEGMENT_ROWS = 1_024;
 const SEGMENT_CELLS = 16_384;
 
+interface SheetRow {
+  readonly number: number;
+  readonly offset: number;
+  readonly cells: readonly Cell[];
+}
+
 export class TableSink {
   readonly #sink: RowSink;
-  readonly #identity: Pick<Dialect, 'format' | 'sheet' | 'headerRow'>;
+  readonly #identity: Pick<Dialect, 'format' | 'sheet'>;
+  readonly #options: ReadOptions;
+  /** What counts of the sheet; open to the right and below for a range of one cell. */
+  readonly #region: CellRange | null;
+  readonly #lastRow: number;
+  readonly #lastColumn: number;
   readonly #map = new RowMap();
-  #width: number | null = null;
+  /** The first rows, until they tell where the table begins; then null. */
+  #first: SheetRow[] | null = [];
+  /** Null: to be found. */
+  #headerRow: number | null;
+  #firstColumn = 0;
+  #width = 0;
   #rows: Cell[][] = [];
   #segmentStart = 0;
   #cells = 0;
 
-  constructor(sink: RowSink, identity: Pick<Dialect, 'format' | 'sheet' | 'headerRow'>) {
+  constructor(sink: RowSink, identity: Pick<Dialect, 'format' | 'sheet'>, options: ReadOptions) {
     this.#sink = sink;
     this.#identity = identity;
+    this.#options = options;
+    this.#region = options.range === undefined ? null : parseRange(options.range);
+    const isOpen = this.#region === null || !options.range!.includes(':');
+    this.#lastRow = isOpen ? Infinity : this.#region!.last.row;
+    this.#lastColumn = isOpen ? Infinity : this.#region!.last.column;
+    this.#headerRow = options.headerRow ?? this.#region?.first.row ?? null;
   }
 
   /**
    * Takes the next row. `offset` is its end in the file, in any measure that grows with the content;
-   * `cellsUpTo` gives its cells, '' where there is none.
+   * `cellsUpTo` gives its cells, '' where there is none. Throws `ReadAgain` when a cell stands left
+   * of where the table was found to begin.
    */
   row(sheetRow: number, offset: number, cellsUpTo: (width: number) => Cell[]): void {
-    const { headerRow } = this.#identity;
-    if (sheetRow < headerRow) return;
-    if (sheetRow === headerRow) return this.#header(cellsUpTo(Infinity), offset);
-    if (this.#width === null) this.#header([], offset);
-    if (this.#width === 0) return;
-    const cells = cellsUpTo(this.#width!);
+    if (sheetRow > this.#lastRow) return;
+    if (this.#first === null) {
+      const end = this.#firstColumn + this.#width;
+      if (this.#width > 0) this.#take(sheetRow, offset, cellsUpTo(end));
+      return;
+    }
+    if (sheetRow < (this.#headerRow ?? 1)) return;
+    this.#first.push({ number: sheetRow, offset, cells: cellsUpTo(this.#lastColumn + 1) });
+    if (this.#headerRow !== null || this.#first.length >= MAX_ROWS_LOOKED_AT) this.#begin(offset);
+  }
+
+  #take(sheetRow: number, offset: number, upToEnd: Cell[]): void {
+    const before = this.#region === null ? upToEnd.slice(0, this.#firstColumn) : [];
+    if (before.some((cell) => !isBlank(cell))) throw new ReadAgain({ firstColumn: 0 });
+    const cells = this.#firstColumn === 0 ? upToEnd : upToEnd.slice(this.#firstColumn);
     const filled = cells.reduce<number>((sum, cell) => (isBlank(cell) ? sum : sum + 1), 0);
     if (filled === 0) return;
     this.#cells += filled;
@@ -51,12 +85,52 @@ export class TableSink {
     if (isFull) this.#flush(offset);
   }
 
+  /** With the rows so far, which are enough or all. */
+  #begin(offset: number): void {
+    const rows = this.#first!;
+    this.#first = null;
+    const header = this.#headerIn(rows);
+    if (header === undefined) return this.#header([], offset);
+    this.#headerRow = header.number;
+    const below = rows.slice(rows.indexOf(header) + 1);
+    this.#firstColumn = this.#firstColumnOf([header, ...below]);
+    this.#header(header.cells.slice(this.#firstColumn), header.offset);
+    const end = this.#firstColumn + this.#width;
+    if (this.#width > 0) {
+      for (const row of below) this.#take(row.number, row.offset, row.cells.slice(0, end));
+    }
+  }
+
+  #headerIn(rows: readonly SheetRow[]): SheetRow | undefined {
+    const headerRow = this.#headerRow;
+    if (headerRow !== null) return rows.find(({ number }) => number === headerRow);
+    const parted = rows.flatMap((row, index) => {
+      const isParted = index > 0 && row.number > rows[index - 1]!.number + 1;
+      return isParted ? [null, row] : [row];
+    });
+    return parted[headerIndex(parted.map((row) => row?.cells ?? []))] ?? undefined;
+  }
+
+  /** The first that is filled in any of these rows; where only the header is declared, A. */
+  #firstColumnOf(rows: readonly SheetRow[]): number {
+    const { headerRow, learned } = this.#options;
+    if (this.#region !== null) return this.#region.first.column;
+    if (headerRow !== undefined) return 0;
+    if (learned?.firstColumn !== undefined) return learned.firstColumn;
+    const starts = rows.map(({ cells }) => cells.findIndex((cell) => !isBlank(cell)));
+    return Math.min(...starts.filter((start) => start >= 0));
+  }
+
   end(offset: number): void {
-    if (this.#width === null) this.#header([], offset);
+    if (this.#first !== null) this.#begin(offset);
     this.#flush(offset);
     const dialect: Dialect = {
       ...this.#identity,
-      width: this.#width ?? 0,
+      headerRow: this.#headerRow ?? 1,
+      firstColumn: this.#firstColumn,
+      lastRow: Number.isFinite(this.#lastRow) ? this.#lastRow : null,
+      isFound: this.#options.headerRow === undefined && this.#region === null,
+      width: this.#width,
       rows: this.#map.toJSON(),
       hasFormulas: null,
     };
@@ -64,10 +138,12 @@ export class TableSink {
   }
 
   #header(cells: readonly Cell[], offset: number): void {
-    const width = cells.findLastIndex((cell) => !isBlank(cell)) + 1;
-    this.#width = width;
+    const named = cells.findLastIndex((cell) => !isBlank(cell)) + 1;
+    const width = named > 0 ? Math.max(named, this.#lastColumn + 1 - this.#firstColumn) : 0;
+    this.#width = Number.isFinite(width) ? width : named;
     this.#segmentStart = offset;
-    this.#sink.header(cleanNames(cells.slice(0, width).map(headerText)));
+    const names = Array.from({ length: this.#width }, (_, index) => headerText(cells[index] ?? ''));
+    this.#sink.header(cleanNames(names));
   }
 
   #flush(offset: number): void {

@@ -1,5 +1,6 @@
 /** Rows and columns of datasets. */
 import { AppError } from '../base/errors.ts';
+import { presentAsker } from '../base/scheduling/current-person.ts';
 import { type Soon, whenThere } from '../base/scheduling/maybe-promise.ts';
 import { loadGrants } from '../accounts/rights/permissions.ts';
 import type { Verb } from '../accounts/rights/principal.ts';
@@ -9,6 +10,7 @@ import { parseListParameters } from '../tables/read/list-parameters.ts';
 import type { RowsPage } from '../tables/copy/table-cache.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import { mayAccess } from '../operations/access.ts';
+import { readOnlyReason } from '../operations/resources.ts';
 import {
   type ChangeRequest,
   changeRows,
@@ -19,12 +21,19 @@ import {
   queryRows,
   READ_METHODS,
   readSchema,
-  requireReadable,
   requireWritable,
+  requireWritableContent,
 } from '../operations/datasets.ts';
+import type { Answer } from '../http/route.ts';
 import { isStillAdmitted } from '../http/hooks/admission.ts';
 import type { Context } from '../http/context.ts';
-import { parseEntityTags, preferredType } from '../http/reply/negotiate.ts';
+import {
+  acceptsGzip,
+  isTextLike,
+  parseEntityTags,
+  preferredType,
+} from '../http/reply/negotiate.ts';
+import { closeWhenSent, rangedAnswer } from '../http/reply/ranged-reply.ts';
 import { nextLink } from '../http/link-query.ts';
 import { bodyReply, emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
 import { whileAllowed } from '../http/reply/outgoing-stream.ts';
@@ -34,16 +43,16 @@ const LONG_ANSWER_ROWS = 10_000;
 const NO_PARAMETERS = parseListParameters(new URLSearchParams());
 const VARY = { Vary: 'Accept, Accept-Encoding' };
 
-export async function datasetRows(context: Context, name: string): Promise<Reply> {
+export async function datasetRows(context: Context, name: string): Promise<Answer> {
   const { services, caller, origin, method } = context;
   const resource = await findDataset(services, caller, origin, name, verbOf(method));
-  if (method === 'OPTIONS') return emptyReply(204, { Allow: methodsOf(resource) });
+  if (method === 'OPTIONS') return emptyReply(204, { Allow: methodsOf(context, resource) });
   return method === 'GET' || method === 'HEAD'
     ? listRows(context, resource)
     : change(context, resource);
 }
 
-function listRows(context: Context, resource: Resource): Soon<Reply> {
+function listRows(context: Context, resource: Resource): Soon<Answer> {
   const parameters = context.search === '' ? NO_PARAMETERS : parseListParameters(context.search);
   const format = parameters.format ?? formatFor(context.request.headers.get('accept'));
   return queryRows(context.services, resource, parameters, format, (query) =>
@@ -51,17 +60,71 @@ function listRows(context: Context, resource: Resource): Soon<Reply> {
   );
 }
 
-function answerRows(context: Context, query: RowsQuery, askedFormat: Format | null): Soon<Reply> {
+function answerRows(context: Context, query: RowsQuery, askedFormat: Format | null): Soon<Answer> {
   const etag = etagOf(query, query.table.version());
   if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
-  const read = context.services.reading.run(query.table, query.prepared, {
+  if (hasRanges(context, query.prepared.format)) {
+    return exportReply(context, query, etag, askedFormat);
+  }
+  const read = readPage(context, query, context.method === 'HEAD');
+  return whenThere(read, (page) => pageReply(context, query, page, askedFormat));
+}
+
+function readPage(context: Context, query: RowsQuery, isHead: boolean): Soon<RowsPage> {
+  return context.services.reading.run(query.table, query.prepared, {
     // A getter: only some reads can be aborted, and making the signal costs more than most others take.
     get signal() {
       return context.request.signal;
     },
-    isHead: context.method === 'HEAD',
+    isHead,
   });
-  return whenThere(read, (page) => pageReply(context, query, page, askedFormat));
+}
+
+/** A compressed answer has none, unless parts are asked for. */
+function hasRanges({ request: { headers } }: Context, format: Format): boolean {
+  if (format === 'json') return false;
+  const isCompressed =
+    isTextLike(formatDetails[format].mediaType) && acceptsGzip(headers.get('accept-encoding'));
+  return !isCompressed || headers.has('range');
+}
+
+/** The whole export is made first, if it is not too large: it then has a length, and parts of it can be asked for. */
+async function exportReply(
+  context: Context,
+  query: RowsQuery,
+  etag: string,
+  askedFormat: Format | null,
+): Promise<Answer> {
+  const { exports } = context.services;
+  const { resource } = query;
+  const prefix = `${resource.rel}\0${resource.sheet ?? ''}\0`;
+  const made = await exports.get(prefix + etag, presentAsker(), async () => {
+    const { body, ...page } = await readPage(context, query, false);
+    const stream = body instanceof ReadableStream ? body : new Response(body).body!;
+    return { tag: prefix + etagOf(query, page.version), facts: page, body: stream };
+  });
+  const page = { ...made.facts, body: null };
+  const headers = {
+    'Content-Type': page.mediaType,
+    ...pageHeaders(context, resource, page, askedFormat),
+  };
+  const madeEtag = etagOf(query, page.version);
+  if ('file' in made) {
+    const { file } = made;
+    const { answer, needs } = await rangedAnswer(context, {
+      file,
+      isUnchanged: () => true,
+      etag: madeEtag,
+      headers: { ...headers, 'Accept-Ranges': 'bytes' },
+      mayCompress: false,
+    });
+    await closeWhenSent(file, needs);
+    return answer;
+  }
+  const isHead = context.method === 'HEAD';
+  if (isHead) await made.body.cancel();
+  const body = isHead ? null : whileAllowed(made.body, () => mayStillRead(context, resource));
+  return { status: 200, headers, body, etag: madeEtag };
 }
 
 function etagOf({ prepared }: RowsQuery, version: string): string {
@@ -156,9 +219,9 @@ async function change(context: Context, resource: Resource): Promise<Reply> {
 }
 
 function requireChangeable(context: Context, resource: Resource): Promise<void> {
-  requireWritable(resource, context.method);
+  requireWritable(context.services, resource, context.method);
   requireChangesAllowed(context);
-  return requireReadable(context.services, resource);
+  return requireWritableContent(context.services, resource);
 }
 
 async function changed(
@@ -235,10 +298,8 @@ function versionsOf(ifMatch: string | null): string[] | null {
   return versions.filter((version) => version !== '*');
 }
 
-function methodsOf(resource: Resource): string {
-  const { dataset } = resource.kind;
-  const isWritable = dataset?.edit && !dataset.readOnlyReason?.(resource.rel);
-  return isWritable ? DATASET_METHODS : READ_METHODS;
+function methodsOf({ services }: Context, resource: Resource): string {
+  return readOnlyReason(services, resource) === null ? DATASET_METHODS : READ_METHODS;
 }
 
 /** For files, read-only mode is reported after existence and method. */

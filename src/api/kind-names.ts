@@ -10,6 +10,7 @@ export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
   csv: 'CSV',
   excel: 'Excel',
   parquet: 'Parquet',
+  json: 'JSON',
   markdown: 'Markdown',
   html: 'HTML',
   media: 'Media',
@@ -19,7 +20,7 @@ export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
 
 /** Types that belong together, by what they are called as a choice of many. */
 export const TYPE_GROUPS: readonly (readonly [name: string, types: readonly ResourceType[]])[] = [
-  ['Tables', ['csv', 'excel', 'parquet']],
+  ['Tables', ['csv', 'excel', 'parquet', 'json']],
   ['Documents', ['markdown', 'html']],
   ['Files', ['file']],
   ['Media', ['media']],

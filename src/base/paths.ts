@@ -79,19 +79,22 @@ function byteRank(unit: number): number {
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
 
-/** Without the last extension: `a/rep.v2.csv` gives `a/rep.v2`; `a/.x`, `a/x.` stay. */
+/** Without the last extension: `a/rep.v2.csv` and `a/rep.v2.csv.gz` give `a/rep.v2`; `a/.x`, `a/x.` stay. */
 export function stemOf(rel: string): string {
   return rel.slice(0, extensionStart(rel));
 }
 
-/** Lower case with its dot; `''` when there is none. */
+/** Lower case with its dot, of a compressed table both; `''` when there is none. */
 export function extensionOf(rel: string): string {
   return rel.slice(extensionStart(rel)).toLowerCase();
 }
 
+const COMPRESSED_TABLE = /\.(?:csv|tsv|psv|ndjson|jsonl)\.(?:gz|zst)$/i;
+
 function extensionStart(rel: string): number {
   const nameStart = rel.lastIndexOf('/') + 1;
-  const dot = rel.lastIndexOf('.');
+  const both = rel.search(COMPRESSED_TABLE);
+  const dot = both > nameStart ? both : rel.lastIndexOf('.');
   return dot <= nameStart || dot === rel.length - 1 ? rel.length : dot;
 }
 

@@ -14,7 +14,7 @@ const form = document.querySelector<HTMLFormElement>('#query');
 
 if (explorer !== null && form !== null) {
   const { terms = '', searches, earliest = '', latest = '' } = explorer.dataset;
-  startTimes(form, explorer);
+  if (form.elements.namedItem('earliest') !== null) startTimes(form, explorer);
   if (searches === 'true') {
     const selection = new URLSearchParams(terms === '*' ? {} : { query: terms });
     if (earliest !== '') selection.set('earliest', earliest);
@@ -60,18 +60,25 @@ function showFigures(explorer: HTMLElement): void {
   }
 }
 
-/** The last queries, kept in this browser only. */
+/** Of events, or of a question about a dataset. */
+function queryIn(query: URLSearchParams): string {
+  return query.get('q') ?? query.get('ask') ?? '';
+}
+
+/** The last queries of this page, kept in this browser only. */
 function showHistory(explorer: HTMLElement, form: HTMLFormElement): void {
-  const asked = new URLSearchParams(location.search).get('q') ?? '';
+  const asked = queryIn(new URLSearchParams(location.search));
   if (asked.trim() !== '' && explorer.querySelector('.query-problem') === null) {
     noteSearch(`${location.pathname}${location.search}`, 'queries');
   }
   const place = explorer.querySelector<HTMLDetailsElement>('#history');
-  const addresses = recentSearches('queries');
+  const here = (address: string): boolean =>
+    new URL(address, location.origin).pathname === location.pathname;
+  const addresses = recentSearches('queries').filter(here);
   if (place === null || addresses.length === 0) return;
   const items = addresses.map((address) => {
     const query = new URL(address, location.origin).searchParams;
-    const text = make('code', query.get('q') ?? '');
+    const text = make('code', queryIn(query));
     const link = { href: `${location.pathname}?${query}` };
     return make('li', make('a', link, text, ' ', make('small', spanName(form, query))));
   });
@@ -85,6 +92,7 @@ function saveAsTyped(explorer: HTMLElement, search: HTMLFormElement): void {
   save?.addEventListener('formdata', ({ formData }) => {
     formData.delete('query');
     const typed = new FormData(search);
-    for (const name of ['q', 'earliest', 'latest']) formData.set(name, typed.get(name) ?? '');
+    formData.set('q', typed.get('q') ?? typed.get('ask') ?? '');
+    for (const name of ['earliest', 'latest']) formData.set(name, typed.get(name) ?? '');
   });
 }

@@ -126,8 +126,19 @@ export const settings = {
   }),
   plugin_registry: map({
     default: {},
-    values: ['csv', 'excel', 'parquet', 'html', 'markdown', 'file', 'media', 'handler', 'none'],
-    range: 'extension → csv, excel, parquet, html, markdown, file, media, handler, none',
+    values: [
+      'csv',
+      'excel',
+      'parquet',
+      'json',
+      'html',
+      'markdown',
+      'file',
+      'media',
+      'handler',
+      'none',
+    ],
+    range: 'extension → csv, excel, parquet, json, html, markdown, file, media, handler, none',
     refineName: extension,
     refuse: (name, value) =>
       value === 'handler' && !HANDLER_EXTENSIONS.has(name)

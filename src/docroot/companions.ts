@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
-import { COMPANION_SUFFIX, stemOf } from '../base/paths.ts';
+import { plainName } from '../base/files/compressed-file.ts';
+import { COMPANION_SUFFIX, extensionOf, stemOf } from '../base/paths.ts';
 import { COMPANION_FOLDER, type DocumentRoot } from './document-root.ts';
 import type { Kind } from './kind.ts';
 import { openCompanion } from './opener.ts';
@@ -64,15 +65,15 @@ export async function readOptions(
   root: DocumentRoot,
   rels: readonly string[],
   kind: Kind,
-  sheet: string | null,
+  { rel, sheet }: { readonly rel: string; readonly sheet: string | null },
 ): Promise<{ options: ReadOptions; problem: string | null }> {
   const file = await firstCompanion(root, rels);
-  const ofSheet = sheet === null ? {} : { sheet };
-  if (!file) return { options: ofSheet, problem: null };
-  if (file.text === null) return { options: ofSheet, problem: file.problem };
+  const own = { extension: extensionOf(plainName(rel)), ...(sheet === null ? {} : { sheet }) };
+  if (!file) return { options: own, problem: null };
+  if (file.text === null) return { options: own, problem: file.problem };
   const parsed = parseOptions(file.text, { kind: kind.type });
   return {
-    options: { ...parsed.options, ...ofSheet },
+    options: { ...parsed.options, ...own },
     problem: parsed.problem === null ? null : `${file.rel}: ${parsed.problem}`,
   };
 }

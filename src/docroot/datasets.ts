@@ -32,7 +32,8 @@ export class Datasets {
   /** Throws `not-found`. */
   resourceOf({ rel, sheet }: ResourceKey): Resource {
     const resource = this.#registry.get(rel, sheet);
-    if (resource === null) throw new AppError('not-found', 'Not Found');
+    // A file whose content decides what it is may hold rows no longer.
+    if (!resource?.kind.dataset) throw new AppError('not-found', 'Not Found');
     return resource;
   }
 

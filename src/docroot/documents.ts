@@ -11,7 +11,6 @@ import { TooMuchWork } from '../processes/child-job.ts';
 import { isUtf8Text } from '../base/text/text-bytes.ts';
 import type { CacheEntries, CacheKind } from './cache-entries.ts';
 import type { DocumentRoot } from './document-root.ts';
-import type { KindTable } from './registry/kind-table.ts';
 import type { Family, MediaMetadata, PictureSize, RenderedDocument } from './kind.ts';
 import { openForRead, type OpenedFile } from './opener.ts';
 import type { Resource } from './registry/registry.ts';
@@ -27,7 +26,7 @@ export type DocumentJobName = 'render' | 'metadata' | 'picture';
 
 interface DocumentsOptions {
   readonly root: DocumentRoot;
-  readonly kindOf: KindTable;
+  readonly familyOf: (rel: string) => Family | null;
   readonly cache: CacheEntries;
   /** Answers JSON text. Throws what the job threw, and `timed-out`. */
   readonly run: (job: DocumentJobName, resource: Resource, maxBytes: number) => Promise<string>;
@@ -64,8 +63,7 @@ export class Documents {
 
   /** Existing or not; null for unpublished extensions and for handlers, which have no page. */
   familyOf(rel: string): Family | null {
-    const kind = this.#options.kindOf(rel);
-    return kind === undefined || kind.type === 'handler' ? null : kind.family;
+    return this.#options.familyOf(rel);
   }
 
   /** The caller closes it. Throws as `openForRead`. */

@@ -15,7 +15,7 @@ import type {
 } from '../tables/types.ts';
 
 export type ResourceType =
-  'csv' | 'excel' | 'parquet' | 'handler' | 'html' | 'markdown' | 'file' | 'media';
+  'csv' | 'excel' | 'parquet' | 'json' | 'handler' | 'html' | 'markdown' | 'file' | 'media';
 
 export type Family = 'dataset' | 'content' | 'media';
 
@@ -28,6 +28,8 @@ export interface KindLimits {
 export type SheetName = string | { readonly hidden: string };
 
 export interface DatasetKind {
+  /** Null differs from an empty text, and texts are never read as numbers. */
+  readonly hasNull?: true;
   /**
    * Delivers every row to the sink, in file order. Throws AppError `unreadable-file` with a reason that names the
    * place (`invalid UTF-8 at byte offset 17`) and nothing of the server's paths.
@@ -40,7 +42,8 @@ export interface DatasetKind {
   ): Promise<void>;
   /**
    * The new file after `changes`, rewriting as few bytes as the format allows. Pure: reads the source, writes
-   * nothing. Absent: the kind is read-only, and `readOnlyReason` says why.
+   * nothing. Absent: the kind is read-only, and `readOnlyReason` says why. A file of which only its content tells that
+   * it cannot be written has a `readOnlyReason` in its layout's dialect.
    */
   edit?(
     source: FileSource,
@@ -157,6 +160,11 @@ export interface Kind {
   readonly dataset?: DatasetKind;
   /** Absent: every file of the extensions is published. */
   readonly detection?: Detection;
+  /**
+   * Publishes the files whose content `detection` rejects; those it accepts answer at the addresses of this kind as
+   * well, so that an address does not depend on the content.
+   */
+  readonly otherwise?: Kind;
   /**
    * For full-text search, of a file that is not a dataset. Runs in the `parse` child; throws AppError
    * `unreadable-file`. Absent or empty: the file is found by its name only.

@@ -189,7 +189,10 @@ export function openDocroot(options: DocrootOptions): Docroot {
     }),
     documents: new Documents({
       root,
-      kindOf,
+      familyOf: (rel) => {
+        const { type, family } = registry.get(rel) ?? kindOf(rel) ?? {};
+        return type === 'handler' ? null : (family ?? null);
+      },
       cache,
       run: (job, resource, maxBytes) => workers.readDocument(job, resource, maxBytes),
     }),
@@ -243,7 +246,7 @@ function forgetChanges(
   registry.onChange(({ changed, removed }) => {
     for (const { rel } of [...changed, ...removed]) cache.drop(rel);
     for (const { kind, rel, sheet } of removed) {
-      if (!kind.dataset || registry.get(rel, sheet)) continue;
+      if (!kind.dataset || registry.get(rel, sheet)?.kind.dataset) continue;
       if (registry.isAway(rel)) {
         tables.setAside({ rel, sheet });
         awayCopies.add(rel);

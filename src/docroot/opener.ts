@@ -19,17 +19,13 @@ import {
 } from 'node:fs';
 import { posix } from 'node:path';
 import { AppError, errnoOf, lookFailure } from '../base/errors.ts';
-import { sourceOf, type FileSource } from '../base/files/file-source.ts';
+import { type HeldFile, sourceOf } from '../base/files/file-source.ts';
 import { isAbsence, stampOf, type FileStamp } from '../base/files/file-stamp.ts';
 import { COMPANION_FOLDER, isAtOrBelow, isPlainRel, type DocumentRoot } from './document-root.ts';
 
-/** `close` never throws and may be called twice. */
-export interface OpenedFile extends FileSource {
-  readonly fd: number;
-  /** Absolute, without symlinks, as of opening. */
-  readonly path: string;
+/** `path`: absolute, without symlinks, as of opening. */
+export interface OpenedFile extends HeldFile {
   readonly stamp: FileStamp;
-  close(): Promise<void>;
 }
 
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;

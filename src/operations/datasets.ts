@@ -1,17 +1,23 @@
 import type { App } from '../app.ts';
 import type { Caller, Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
+import { fileNameOf, stemOf } from '../base/paths.ts';
 import { type Soon, whenThere } from '../base/scheduling/maybe-promise.ts';
 import type { Format } from '../tables/read/format.ts';
 import type { ListParameters } from '../tables/read/list-parameters.ts';
-import { misfitValues, type MisfitValue, parseMutation } from '../tables/edit/mutation.ts';
+import {
+  misfitValues,
+  type MisfitValue,
+  parseMutation,
+  type ValueRules,
+} from '../tables/edit/mutation.ts';
 import { StaleRead } from '../tables/read/table-reader.ts';
 import type { PreparedRead } from '../tables/copy/table-cache.ts';
 import type { Table } from '../tables/copy/table.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import { loadGrants } from '../accounts/rights/permissions.ts';
 import { mayAccess, type Origin, record, requireAccess } from './access.ts';
-import { isWritable } from './resources.ts';
+import { isWritable, readOnlyReason } from './resources.ts';
 import type { EditResult } from '../tables/edit/draft.ts';
 
 /** `Allow` of a dataset that cannot be written. */
@@ -87,7 +93,7 @@ export async function readSchema(
   services.cache.note('schema', resource.rel, `:${resource.sheet ?? ''}`);
   return {
     version: table.version(),
-    json: table.head.companionSchema ?? inferredSchema(resource, table),
+    json: table.head.companionSchema ?? inferredSchema(services, resource, table),
   };
 }
 
@@ -97,16 +103,22 @@ function cacheKeyOf({ sheet }: Resource, { state }: Table): string {
 }
 
 /** As text, because an object would put columns named like integers first. */
-function inferredSchema({ rel, kind }: Resource, { columns, state }: Table): string {
+function inferredSchema(services: App, resource: Resource, { columns, state }: Table): string {
   const types = columns.map(({ name, type }) => `${JSON.stringify(name)}:{"type":"${type}"}`);
-  const source = kind.dataset?.source?.(state.dialect) ?? null;
-  const note = source === null ? '' : `,"source":${JSON.stringify(source)}`;
-  return `{"type":"object","name":${JSON.stringify(fileStem(rel))},"primary_key":"_row_id","columns":{${types.join(',')}}${note}}`;
+  const members = {
+    source: resource.kind.dataset?.source?.(state.dialect) ?? undefined,
+    read_only: readOnlyReason(services, resource) ?? undefined,
+  };
+  const notes = Object.entries(members)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
+  return `{"type":"object","name":${JSON.stringify(stemOf(fileNameOf(resource.rel)))},"primary_key":"_row_id","columns":{${types.join(',')}}${notes.join('')}}`;
 }
 
-/** Throws `unreadable-file`, whatever the purpose. */
-export async function requireReadable(services: App, resource: Resource): Promise<void> {
+/** Throws `unreadable-file`, and `method-not-allowed` for what only the content tells. */
+export async function requireWritableContent(services: App, resource: Resource): Promise<void> {
   await services.tables.current(services.datasets.targetOf(resource));
+  refuseReadOnly(services, resource);
 }
 
 export interface ChangeRequest {
@@ -136,7 +148,7 @@ export async function changeRows(
   request: ChangeRequest,
 ): Promise<EditResult> {
   const { method, body, ifMatch, isLenient, takesLists } = request;
-  const rules = { maxTextLength: resource.kind.dataset?.maxTextLength, isLenient, takesLists };
+  const rules = { ...valueRules(resource), isLenient, takesLists };
   const parsed = new WeakMap<Table, ReturnType<typeof parseMutation>>();
   const result = await services.edits.submit({
     target: services.datasets.targetOf(resource),
@@ -176,8 +188,17 @@ export async function checkValues(
   rows: unknown,
 ): Promise<MisfitValue[]> {
   const table = await services.tables.current(services.datasets.targetOf(resource));
-  const { maxTextLength } = resource.kind.dataset ?? {};
-  return misfitValues(rows, table.writableColumns, { maxTextLength });
+  return misfitValues(rows, table.writableColumns, valueRules(resource));
+}
+
+function refuseReadOnly(services: App, resource: Resource): void {
+  const reason = readOnlyReason(services, resource);
+  if (reason === null) return;
+  throw new AppError('method-not-allowed', reason, { headers: { allow: READ_METHODS } });
+}
+
+function valueRules({ kind }: Resource): ValueRules {
+  return { maxTextLength: kind.dataset?.maxTextLength, hasNull: kind.dataset?.hasNull };
 }
 
 function detailsOf({ action, rowIds }: EditResult): string {
@@ -205,21 +226,11 @@ export async function mayChangeRows(
 }
 
 /** Throws `method-not-allowed` when rows of this file cannot be changed. */
-export function requireWritable(resource: Resource, method: string): void {
-  const { dataset } = resource.kind;
-  const reason = dataset?.edit ? dataset.readOnlyReason?.(resource.rel) : 'Method Not Allowed';
-  if (reason) {
-    throw new AppError('method-not-allowed', reason, { headers: { allow: READ_METHODS } });
-  }
+export function requireWritable(services: App, resource: Resource, method: string): void {
+  refuseReadOnly(services, resource);
   if (method !== 'POST' && method !== 'PATCH' && method !== 'DELETE') {
     throw new AppError('method-not-allowed', 'Method Not Allowed', {
       headers: { allow: DATASET_METHODS },
     });
   }
-}
-
-function fileStem(rel: string): string {
-  const name = rel.slice(rel.lastIndexOf('/') + 1);
-  const dot = name.lastIndexOf('.');
-  return dot > 0 ? name.slice(0, dot) : name;
 }

@@ -155,14 +155,32 @@ export async function describeResources(
   return described;
 }
 
-/** By its kind and the mode of the server, whatever the caller's rights. */
-export function isWritable({ config }: Pick<App, 'config'>, { kind, rel }: Resource): boolean {
-  if (config.readonly) return false;
-  if (kind.type === 'handler') return true;
-  return kind.dataset?.edit !== undefined && !kind.dataset.readOnlyReason?.(rel);
+/** By its file and the mode of the server, whatever the caller's rights. */
+export function isWritable(
+  services: Pick<App, 'config' | 'tables' | 'datasets'>,
+  resource: Resource,
+): boolean {
+  if (services.config.readonly) return false;
+  return resource.type === 'handler' || readOnlyReason(services, resource) === null;
 }
 
-function openTable(services: App, resource: Resource): Table | null {
+/**
+ * Why nobody can change the rows of a file; null when somebody can, and for a file whose content decides until it is
+ * open.
+ */
+export function readOnlyReason(
+  services: Pick<App, 'tables' | 'datasets'>,
+  resource: Resource,
+): string | null {
+  const { dataset } = resource.kind;
+  const reason = dataset?.readOnlyReason?.(resource.rel) ?? null;
+  if (reason !== null) return reason;
+  if (!dataset?.edit) return 'Method Not Allowed';
+  const found = openTable(services, resource)?.state.dialect['readOnlyReason'];
+  return typeof found === 'string' ? found : null;
+}
+
+function openTable(services: Pick<App, 'tables' | 'datasets'>, resource: Resource): Table | null {
   if (!resource.kind.dataset) return null;
   return services.tables.peek(services.datasets.targetOf(resource));
 }

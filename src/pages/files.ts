@@ -18,7 +18,9 @@ import { requireAccess } from '../operations/access.ts';
 import { findByPath } from '../operations/content.ts';
 import { READ_METHODS, requireWritable } from '../operations/datasets.ts';
 import { contentReply } from './content-reply.ts';
+import { ASK } from './explorer/asked.ts';
 import { datasetPageReply } from './views/dataset.tsx';
+import { explorerReply } from './views/events.tsx';
 import { datasetSummaryReply, wantsSummary } from './dataset-summary.ts';
 import { mediaPageReply } from './views/media.tsx';
 import { rowFormReply, rowPageReply } from './views/row.tsx';
@@ -85,13 +87,14 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
     // The answering page shows the row, and the right to write does not include reading.
     await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
     if (isJson) return changeMany(context, resource);
-    requireWritable(resource, method);
+    requireWritable(services, resource, method);
     requireChangesAllowed(context);
     return rowFormReply(services, context, resource);
   }
   requireRead(method);
   if (resource.family === 'media') return mediaPageReply(services, context, resource);
   if (context.queryValue('row') !== null) return rowPageReply(services, context, resource);
+  if (context.queryValue(ASK) !== null) return explorerReply(context, resource.canonical);
   return wantsSummary(context)
     ? datasetSummaryReply(services, context, resource)
     : datasetPageReply(services, context, resource);

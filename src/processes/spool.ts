@@ -30,6 +30,8 @@ export class SpoolRoom {
   readonly #options: SpoolRoomOptions;
   readonly #heldBy = new Map<string | null, number>();
   #held = 0;
+  /** Gives up something that is only kept for later; false when there is nothing of it. */
+  giveUp: () => boolean = () => false;
 
   constructor(options: SpoolRoomOptions) {
     this.#options = options;
@@ -41,13 +43,17 @@ export class SpoolRoom {
 
   /** Takes the bytes until `give`; false when there is no room. */
   take(person: string | null, bytes: number): boolean {
+    while (!this.#hasRoom(person, bytes)) if (!this.giveUp()) return false;
+    this.#add(person, bytes);
+    return true;
+  }
+
+  #hasRoom(person: string | null, bytes: number): boolean {
     const { directory, maxBytes, minFreeBytes } = this.#options;
     const own = (this.#heldBy.get(person) ?? 0) + bytes;
     if (own > maxBytes() / 2 || this.#held + bytes > maxBytes()) return false;
     const { bavail, bsize } = statfsSync(directory);
-    if (bavail * bsize < minFreeBytes() + bytes) return false;
-    this.#add(person, bytes);
-    return true;
+    return bavail * bsize >= minFreeBytes() + bytes;
   }
 
   give(person: string | null, bytes: number): void {

@@ -60,16 +60,22 @@ export interface TableLayout {
 }
 
 export interface ReadOptions {
+  /** Of the file's name, lower case with its dot. */
+  readonly extension?: string;
   readonly headerRow?: number;
   readonly delimiter?: ',' | ';' | '\t' | '|';
   readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1' | 'windows-1252' | 'cp850';
   readonly sheet?: string;
+  /** Of a sheet, in A1 notation, header included; one cell: from there on. */
+  readonly range?: string;
   /** What an earlier reading found out, from `ReadAgain`. */
   readonly learned?: Learned;
 }
 
 export interface Learned {
   readonly encoding?: ReadOptions['encoding'];
+  /** From 0. */
+  readonly firstColumn?: number;
 }
 
 /** How a table is read that is not read in the usual way; members as in the schema. */
@@ -95,8 +101,8 @@ export class ReadAgain extends Error {
  * header.
  */
 export interface RowSink {
-  /** `columns`, one per name, when the file declares types: cells then do not decide. */
-  header(names: readonly string[], columns?: readonly FileColumn[]): void;
+  /** `columns`, one per name, when the file declares types: cells then do not decide; null where they do. */
+  header(names: readonly string[], columns?: readonly (FileColumn | null)[]): void;
   /** `rows.length === segment.rows`. */
   segment(segment: Segment, rows: readonly (readonly Cell[])[]): void;
   /** Called once, last. */

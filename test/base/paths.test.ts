@@ -82,6 +82,10 @@ describe('request paths (DS-4, DS-5)', () => {
 describe('file names', () => {
   test.each([
     ['rep.v2.csv', 'rep.v2', '.csv'],
+    ['a/rep.v2.CSV.gz', 'a/rep.v2', '.csv.gz'],
+    ['a.ndjson.zst', 'a', '.ndjson.zst'],
+    ['x.tar.gz', 'x.tar', '.gz'],
+    ['.csv.gz', '.csv', '.gz'],
     ['a.b/c', 'a.b/c', ''],
     ['a/X.CSV', 'a/X', '.csv'],
     ['a/.env', 'a/.env', ''],

@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type CellValue, Workbook } from 'exceljs';
 import { type Encoding, encodeText } from '../../plugins/csv/encoding.ts';
 import { create, remove, update } from './changes.ts';
 import { address, get, list } from './listing.ts';
@@ -16,8 +17,78 @@ const TITLED =
 
 const encodings = ['windows-1252', 'cp850', 'utf-16le', 'utf-16be'] as const;
 
+/** A sheet with these cells, by reference. */
+async function book(
+  cells: Readonly<Record<string, unknown>>,
+  merged: string[] = [],
+): Promise<Buffer> {
+  const workbook = new Workbook();
+  const sheet = workbook.addWorksheet('Sheet');
+  for (const [reference, value] of Object.entries(cells)) {
+    sheet.getCell(reference).value = value as CellValue;
+  }
+  for (const range of merged) sheet.mergeCells(range);
+  return Buffer.from(await workbook.xlsx.writeBuffer());
+}
+
+/** Rows of cells from a corner on. */
+function block(corner: string, rows: readonly (readonly unknown[])[]): Record<string, unknown> {
+  const [, letter, first] = /^([A-Z])([0-9]+)$/.exec(corner)!;
+  return Object.fromEntries(
+    rows.flatMap((row, down) =>
+      row.map((value, right) => {
+        const column = String.fromCharCode(letter!.charCodeAt(0) + right);
+        return [`${column}${Number(first) + down}`, value];
+      }),
+    ),
+  );
+}
+
+const TABLE = [
+  ['Region', 'Monat', 'Umsatz'],
+  ['Nord', 'Jan', 1],
+  ['Süd', 'Feb', 2.5],
+  ['Ost', 'März', 3],
+];
+
+const books = {
+  'c3.xlsx': await book(block('C3', TABLE)),
+  'titles.xlsx': await book(
+    { A1: 'Umsatz nach Region', A2: new Date('2024-12-31'), ...block('A4', TABLE) },
+    ['A1:C1'],
+  ),
+  'usual.xlsx': await book(block('A1', TABLE)),
+  'index.xlsx': await book(
+    block('A1', [
+      ['', 'a'],
+      [0, 'x'],
+      [1, 'y'],
+    ]),
+  ),
+  'ranged.xlsx': await book({
+    ...block('B2', [
+      ['a', 'b', ''],
+      [1, 2, 3],
+      [4, 5, 6],
+    ]),
+    A3: 'label',
+    B7: 'below',
+  }),
+  'begun.xlsx': await book({
+    ...block('B2', [
+      ['Notes', '', ''],
+      ['x', 'y', 'z'],
+      ['u', 'v', 'w'],
+    ]),
+  }),
+  'labels.xlsx': await book({ ...block('C3', TABLE), A200: 'a remark far below', B150: 5 }),
+};
+
 const shared = sharedService({
   files: {
+    ...books,
+    '.svc/ranged.xlsx.Sheet.options.json': '{"range":"B2:D5"}',
+    '.svc/begun.xlsx.Sheet.options.json': '{"range":"C3"}',
     ...Object.fromEntries(
       encodings.map((encoding) => [`${encoding}.csv`, Buffer.from(encodeText(PEOPLE, encoding))]),
     ),
@@ -170,4 +241,95 @@ describe('titles above the header', () => {
 
 test('a file read in the usual way has no such member in its schema (DS-69)', async () => {
   expect(await sourceOf('usual')).toBeUndefined();
+});
+
+describe('a table of a worksheet', () => {
+  const EXPECTED = [
+    { _row_id: 1, Region: 'Nord', Monat: 'Jan', Umsatz: 1 },
+    { _row_id: 2, Region: 'Süd', Monat: 'Feb', Umsatz: 2.5 },
+    { _row_id: 3, Region: 'Ost', Monat: 'März', Umsatz: 3 },
+  ];
+  const cellsOf = async (name: string): Promise<Record<string, unknown>> => {
+    const workbook = new Workbook();
+    await workbook.xlsx.readFile(join(shared.service.docroot, name));
+    const cells: Record<string, unknown> = {};
+    workbook.worksheets[0]!.eachRow((row) =>
+      row.eachCell((cell) => void (cells[cell.address] = cell.value)),
+    );
+    return cells;
+  };
+
+  test.each([
+    ['c3', { header_row: 3, range: 'C3:E6' }],
+    ['titles', { header_row: 4, range: 'A4:C7' }],
+  ])('is found where it begins: %s', async (name, place) => {
+    expect(await rows(`${name}/Sheet`)).toEqual(EXPECTED);
+    expect(await sourceOf(`${name}/Sheet`)).toEqual({
+      ...place,
+      guessed: ['header_row', 'range'],
+    });
+  });
+
+  test('in the first row at A is read as ever (DS-65)', async () => {
+    expect(await rows('usual/Sheet')).toEqual(EXPECTED);
+    expect(await sourceOf('usual/Sheet')).toBeUndefined();
+    expect(await rows('index/Sheet')).toMatchObject([
+      { column_1: 0, a: 'x' },
+      { column_1: 1, a: 'y' },
+    ]);
+  });
+
+  test('begins at A when a cell far below stands left of it', async () => {
+    const found = await rows('labels/Sheet');
+    expect(found).toHaveLength(5);
+    expect(found.slice(-2)).toMatchObject([
+      { column_1: '', column_2: 5, Region: '' },
+      { column_1: 'a remark far below', Region: '' },
+    ]);
+  });
+
+  test.each([
+    ['c3', 'E4', { C7: 'West', E7: 4 }],
+    ['titles', 'C5', { A8: 'West', C8: 4 }],
+  ])('is changed where it stands, nothing around it: %s', async (name, changed, added) => {
+    const before = await cellsOf(`${name}.xlsx`);
+    const resource = `${name}/Sheet`;
+    expect((await update(shared.writer, resource, { _row_id: 1, Umsatz: 10 })).status).toBe(200);
+    const { status } = await create(shared.writer, resource, [{ Region: 'West', Umsatz: 4 }]);
+    expect(status).toBe(200);
+    expect(await cellsOf(`${name}.xlsx`)).toEqual({ ...before, [changed]: 10, ...added });
+    expect(await rows(resource)).toMatchObject([
+      { Umsatz: 10 },
+      { Umsatz: 2.5 },
+      { Umsatz: 3 },
+      { _row_id: 4, Region: 'West', Monat: '', Umsatz: 4 },
+    ]);
+    expect((await remove(shared.writer, resource, 4)).status).toBe(200);
+    expect(await cellsOf(`${name}.xlsx`)).toEqual({ ...before, [changed]: 10 });
+  });
+
+  test('is where the options say', async () => {
+    expect(await rows('begun/Sheet')).toEqual([{ _row_id: 1, y: 'v', z: 'w' }]);
+    expect(await rows('ranged/Sheet')).toEqual([
+      { _row_id: 1, a: 1, b: 2, column_3: 3 },
+      { _row_id: 2, a: 4, b: 5, column_3: 6 },
+    ]);
+    expect(await sourceOf('ranged/Sheet')).toBeUndefined();
+    const before = await cellsOf('ranged.xlsx');
+    expect((await create(shared.writer, 'ranged/Sheet', [{ a: 7 }])).status).toBe(200);
+    const { status, detail } = await create(shared.writer, 'ranged/Sheet', [{ a: 8 }]);
+    expect({ status, detail }).toEqual({
+      status: 422,
+      detail: "Cannot write 'ranged.xlsx': the table may not go past row 5, where its range ends",
+    });
+    expect(await cellsOf('ranged.xlsx')).toEqual({ ...before, B5: 7 });
+  });
+
+  test('that could no longer be told from its titles is not written', async () => {
+    for (const id of [1, 2]) {
+      const { status, detail } = await remove(shared.writer, 'titles/Sheet', id);
+      if (id === 1) expect(status).toBe(200);
+      else expect({ status, detail }).toMatchObject({ status: 422 });
+    }
+  });
 });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { utils, write } from 'xlsx';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { startService } from '../support/service.ts';
@@ -80,6 +81,25 @@ function fileCase(
   return { type, extension, contentType, address, content, other: 'second, longer' };
 }
 
+/** A dataset whose only column `n` holds one value. */
+function tableCase(
+  type: string,
+  extension: string,
+  content: (value: string) => string | Uint8Array,
+  isWritable = true,
+): KindCase {
+  return {
+    type,
+    extension,
+    content: content('first'),
+    other: content('second'),
+    address: api,
+    contentType: JSON_TYPE,
+    isWritable,
+    words: ['first', 'second'],
+  };
+}
+
 function handlerCase(extension: string, program: (value: string) => string): KindCase {
   return {
     type: 'handler',
@@ -104,6 +124,12 @@ const cases: readonly KindCase[] = [
     isWritable: true,
     words: ['first', 'second'],
   },
+  ...['.tsv', '.psv'].map((extension) => tableCase('csv', extension, (value) => `n\n${value}\n`)),
+  tableCase('csv', '.csv.gz', (value) => gzipSync(`n\n${value}\n`), false),
+  tableCase('json', '.jsonl.zst', (value) => zstdCompressSync(`{"n":"${value}"}\n`), false),
+  ...['.ndjson', '.jsonl'].map((extension) =>
+    tableCase('json', extension, (value) => `{"n":"${value}"}\n`),
+  ),
   {
     type: 'excel',
     extension: '.xlsx',

@@ -240,14 +240,17 @@ test.each([12, 64])('%i slow readers of one user hold nobody else up', async (co
     ({ status, isWhole }, n) => `${ANSWERS[n % ANSWERS.length]}: ${status} ${isWhole}`,
   );
   expect(outcomes.filter((outcome) => !outcome.endsWith(': 200 true'))).toEqual([]);
-  expect(spools()).toEqual([]);
+  // Only finished exports, each once: they are kept for a minute.
+  const exports = ANSWERS.filter((answer) => answer.includes('format='));
+  expect(spools().length).toBeLessThanOrEqual(exports.length);
 });
 
 test('an export does not wait for twelve of another user that each take seconds to make', async () => {
   const key = await svc.accounts.apiKey('slow');
   using readers = new DisposableStack();
-  const slow = Array.from({ length: 12 }, () =>
-    readers.use(new SlowReader('GET /api/wide?format=xlsx', key)),
+  // Of other rows each: equal ones would be made once.
+  const slow = Array.from({ length: 12 }, (_, n) =>
+    readers.use(new SlowReader(`GET /api/wide?format=xlsx&offset=${n}`, key)),
   );
   const begun = (): number => slow.filter(({ bytes }) => bytes > 0).length;
   await soon(begun).toBeGreaterThan(0);

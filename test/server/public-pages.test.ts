@@ -362,6 +362,7 @@ describe('DS-184, DS-208: pages', () => {
         nextHref: '/n',
         links: [{ label: EVIL, href: '/l' }],
         problem: EVIL,
+        readOnly: EVIL,
         grid: {
           file: EVIL,
           isLarge: false,
@@ -452,6 +453,8 @@ describe('DS-184, DS-208: pages', () => {
     events: renderPage(
       eventsPage,
       {
+        dataset: EVIL,
+        examples: [{ query: EVIL, href: '/x' }],
         q: EVIL,
         earliest: EVIL,
         latest: EVIL,

@@ -125,6 +125,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     handlers: {} as never,
     locks: {} as never,
     pools: {} as never,
+    exports: {} as never,
     retention: {} as never,
     settled: {} as never,
     check: {} as never,
@@ -243,7 +244,7 @@ function emptyFolder(
     uploads: new Uploads({ registry, kindOf, locks, replaced, scratch: folder, read }),
     documents: new Documents({
       root,
-      kindOf,
+      familyOf: () => null,
       cache: new CacheEntries(clock),
       run: () => Promise.reject(new Error('The folder is empty')),
     }),

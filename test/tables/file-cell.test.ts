@@ -91,7 +91,7 @@ describe('DS-77: what is refused, and what was expected', () => {
     ['2024-01-01T00:00:00.0001Z', utc, 'timestamp'],
     ['soon', moment, 'timestamp'],
     [5, { kind: 'text' }, 'string'],
-    [[1], { kind: 'nested' }, 'string'],
+    [new JsonNumber('1.0'), { kind: 'nested' }, 'string'],
     ['no uuid', { kind: 'uuid' }, 'string'],
   ];
   test('names the type in the words of the contract', () => {

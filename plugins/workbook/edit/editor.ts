@@ -4,8 +4,11 @@
  */
 import { AppError, mismatch, unreadable } from '../../../src/base/errors.ts';
 import { changedFile, type FileSource } from '../../../src/base/files/file-source.ts';
+import { PieceList } from '../../../src/base/files/piece-list.ts';
+import type { Piece } from '../../../src/base/files/piece-writer.ts';
 import type { KindLimits } from '../../../src/docroot/kind.ts';
 import { segmentsAfter } from '../../../src/tables/edit/segments-after.ts';
+import { lostGuess } from '../../../src/tables/infer/companion.ts';
 import type { Cell, EditPlan, TableChanges, TableLayout } from '../../../src/tables/types.ts';
 import { EditedArchive } from '../archive/edited-archive.ts';
 import { type Dialect, RowMap } from '../dialect.ts';
@@ -14,6 +17,7 @@ import type { EditedBook } from '../formulas/recalculate.ts';
 import type { ChangedResult } from '../formulas/write-results.ts';
 import { isBlank } from '../table-sink.ts';
 import { openPackage, type Worksheet, worksheetNamed } from '../xlsx/package.ts';
+import { readSheet } from '../xlsx/sheet-reader.ts';
 import { readSharedStrings } from '../xlsx/shared-strings.ts';
 import { type DateKinds, readDateKinds } from '../xlsx/styles.ts';
 import {
@@ -56,7 +60,7 @@ export async function editWorkbook(
     kinds,
     changes: rows.changes,
     templateRow: rows.templateRow,
-    width: dialect.width,
+    columns: { first: dialect.firstColumn, end: dialect.firstColumn + dialect.width },
   }).run();
 
   const parts = new EditedArchive(book.archive);
@@ -80,8 +84,10 @@ export async function editWorkbook(
 
   const shared = new Set(result.cells.flatMap((cell) => cell.shared ?? []));
   const strings = await readSharedStrings(book, shared);
+  const pieces = await parts.pieces();
+  await requireSameTable(source, pieces, dialect, maxBytes);
   return {
-    pieces: await parts.pieces(),
+    pieces,
     layout: {
       dialect: { ...dialect, rows: rows.after.toJSON(), hasFormulas },
       bodyOffset: layout.bodyOffset,
@@ -89,13 +95,19 @@ export async function editWorkbook(
     },
     cells: [
       ...result.cells.map((cell) => ({
-        position: cell.position,
+        position: cell.position - dialect.firstColumn,
         before: cell.shared === undefined ? cell.before : strings[cell.shared],
         after: cell.after,
       })),
       ...followed.cells,
     ],
-    delivered: [...result.delivered, ...followed.delivered],
+    delivered: [
+      ...result.delivered.map((cell) => ({
+        ...cell,
+        position: cell.position - dialect.firstColumn,
+      })),
+      ...followed.delivered,
+    ],
     changedSheets: followed.changedSheets,
     isReread: followed.isReread,
   };
@@ -140,6 +152,27 @@ async function followFormulas(
   return { ...rows.followed(own), changedSheets };
 }
 
+/** A table that was found below titles, or away from column A, must be found there again. */
+async function requireSameTable(
+  source: FileSource,
+  pieces: readonly Piece[],
+  { sheet, headerRow, firstColumn, isFound }: Dialect,
+  maxBytes: number,
+): Promise<void> {
+  if (!isFound || (headerRow === 1 && firstColumn === 0)) return;
+  const file = new PieceList();
+  file.add(...pieces);
+  let found: Partial<Dialect> = {};
+  const sink = {
+    header: () => {},
+    segment: () => {},
+    layout: (dialect: TableLayout['dialect']) => void (found = dialect),
+  };
+  await readSheet(file.over(source), { sheet }, sink, maxBytes);
+  const isSame = found.headerRow === headerRow && found.firstColumn === firstColumn;
+  if (!isSame) throw lostGuess('header_row');
+}
+
 class TargetRows {
   readonly changes = new Map<number, RowChange>();
   /** Row whose styles new rows copy; null without new rows or without a row above. */
@@ -151,13 +184,15 @@ class TargetRows {
   } | null;
   readonly after: RowMap;
   readonly #before: RowMap;
-  readonly #layout: Pick<Dialect, 'headerRow' | 'width'>;
+  readonly #layout: Pick<Dialect, 'headerRow' | 'width' | 'firstColumn' | 'lastRow'>;
 
   constructor(dialect: Dialect, { updates, deletes, creates }: TableChanges) {
-    const { width, headerRow } = dialect;
+    const { width, headerRow, firstColumn, lastRow } = dialect;
+    const inSheet = (cells: ReadonlyMap<number, Cell>): ReadonlyMap<number, Cell> =>
+      new Map(Array.from(cells, ([position, cell]) => [firstColumn + position, cell]));
     const map = RowMap.of(dialect.rows);
     this.#before = map;
-    this.#layout = { headerRow, width };
+    this.#layout = { headerRow, width, firstColumn, lastRow };
     const positions = [...updates.keys(), ...deletes].sort((a, b) => a - b);
     const sheetRows = map.sheetRows(positions);
     if (sheetRows.length < positions.length) throw changedFile();
@@ -168,7 +203,7 @@ class TargetRows {
       if (deletes.has(position)) deleted.add(sheetRow);
       const cells = updates.get(position) ?? blank;
       refuseOutside(cells, width);
-      this.changes.set(sheetRow, { origin: { update: position }, cells });
+      this.changes.set(sheetRow, { origin: { update: position }, cells: inSheet(cells) });
     }
     this.after = map.without(deleted);
     const above = this.after.last;
@@ -179,20 +214,36 @@ class TargetRows {
     if (first + creates.length - 1 > MAX_ROWS) {
       throw mismatch(`a worksheet may not exceed ${MAX_ROWS} rows`);
     }
+    if (creates.length > 0 && first + creates.length - 1 > (lastRow ?? MAX_ROWS)) {
+      throw unreadable(`the table may not go past row ${lastRow}, where its range ends`);
+    }
     for (const [index, cells] of creates.entries()) {
       refuseOutside(cells, width);
       // A deleted row may be replaced by a new one in the same edit.
-      this.changes.set(first + index, { origin: { create: index }, cells });
+      this.changes.set(first + index, {
+        origin: { create: index },
+        cells: inSheet(cells),
+        needsRoom: lastRow !== null && !deleted.has(first + index),
+      });
       this.after.add(first + index);
     }
     this.templateRow = creates.length > 0 ? above : null;
-    this.created = creates.length > 0 ? { first, last: first + creates.length - 1, width } : null;
+    this.created =
+      creates.length > 0
+        ? { first, last: first + creates.length - 1, width: firstColumn + width }
+        : null;
   }
 
   /** What new results in the sheet mean for the table. */
   followed(results: readonly ChangedResult[]): Omit<Followed, 'changedSheets'> {
-    const { headerRow, width } = this.#layout;
-    const shown = results.filter(({ row, column }) => row >= headerRow && column < width);
+    const { headerRow, width, firstColumn, lastRow } = this.#layout;
+    const shown = results.filter(
+      ({ row, column }) =>
+        row >= headerRow &&
+        row <= (lastRow ?? Infinity) &&
+        column >= firstColumn &&
+        column < firstColumn + width,
+    );
     const positions = this.#before.positions(new Set(shown.map(({ row }) => row)));
     const isReread =
       shown.length > MAX_DELIVERED ||
@@ -206,8 +257,9 @@ class TargetRows {
     const delivered: Followed['delivered'][number][] = [];
     for (const { row, column, before, after } of shown) {
       const origin = this.#originOf(row, positions);
-      cells.push({ position: column, before, after });
-      delivered.push({ origin, position: column, cell: after });
+      const position = column - firstColumn;
+      cells.push({ position, before, after });
+      delivered.push({ origin, position, cell: after });
     }
     return { cells, delivered, isReread };
   }

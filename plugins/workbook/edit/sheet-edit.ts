@@ -2,6 +2,7 @@
  * One edit of a worksheet part in one pass: changes touched cells, the sheet's extent, new rows,
  * and formulas that lost their first cell.
  */
+import { unreadable } from '../../../src/base/errors.ts';
 import { changedFile } from '../../../src/base/files/file-source.ts';
 import { TimeSlice } from '../../../src/base/scheduling/time-slice.ts';
 import type { Cell, EditPlan } from '../../../src/tables/types.ts';
@@ -33,6 +34,8 @@ export interface RowChange {
   /** Position in the table, or index among the created rows. */
   readonly origin: DeliveredCell['origin'];
   readonly cells: ReadonlyMap<number, Cell>;
+  /** A created row of a table with something else below: its cells must be blank. */
+  readonly needsRoom?: boolean;
 }
 
 interface ChangedCell {
@@ -53,7 +56,8 @@ interface SheetEditOptions {
   readonly changes: ReadonlyMap<number, RowChange>;
   /** Sheet row whose cell styles new rows get; null for none. */
   readonly templateRow: number | null;
-  readonly width: number;
+  /** Those of the table, from 0; `end` is exclusive. */
+  readonly columns: { readonly first: number; readonly end: number };
 }
 
 export interface SheetEditResult {
@@ -220,9 +224,9 @@ export class SheetEdit {
     const change = this.#options.changes.get(row.number);
     if (row.number === this.#options.templateRow) {
       const { text } = this.#window;
-      const { width } = this.#options;
+      const { end } = this.#options.columns;
       const columnStyle = (column: number): number => this.#head?.columnStyle(column) ?? 0;
-      this.#templateStyles = stylesOfRow(text, row, width, columnStyle);
+      this.#templateStyles = stylesOfRow(text, row, end, columnStyle);
     }
     const patches: Patch[] = [];
     for (const cell of row.cells.slice(0, row.count)) {
@@ -257,6 +261,9 @@ export class SheetEdit {
     const isShared = span.type === 'shared' && valueFrom !== ABSENT && valueFrom < valueTo;
     const before = isShared ? undefined : this.#content.value(text, span);
     const hasFormula = span.formulaFrom !== ABSENT;
+    if (change.needsRoom === true && (isShared || hasFormula || !isBlank(before))) {
+      throw unreadable(`the cell ${referenceText(span)} below the table is in use`);
+    }
     if (before === after && style === present && !hasFormula) return [];
     if (hasFormula) this.#formulas.lose(this.#formulaElement(span), { row, column });
     this.#changed.add(span, !isBlank(value));
@@ -324,7 +331,8 @@ export class SheetEdit {
     isMissing: (column: number) => boolean = () => true,
   ): { column: number; markup: string }[] {
     const added: { column: number; markup: string }[] = [];
-    for (let column = 0; column < this.#options.width; column++) {
+    const { first, end } = this.#options.columns;
+    for (let column = first; column < end; column++) {
       const cell = this.#wanted(change, column);
       if (cell === undefined || !isMissing(column)) continue;
       const style = this.#newStyle(column, change, rowStyle);
@@ -345,7 +353,8 @@ export class SheetEdit {
 
   /** Undefined: the present cell stays. */
   #wanted({ origin, cells }: RowChange, column: number): Cell | undefined {
-    const isBlankByDefault = 'create' in origin && column < this.#options.width;
+    const { first, end } = this.#options.columns;
+    const isBlankByDefault = 'create' in origin && column >= first && column < end;
     return cells.get(column) ?? (isBlankByDefault || cells.has(column) ? null : undefined);
   }
 

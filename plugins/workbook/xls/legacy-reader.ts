@@ -29,8 +29,7 @@ export async function readLegacySheet(
   const sheet = book.worksheets.find(({ name }) => name === (options.sheet ?? name));
   if (!sheet) throw unreadable(`it has no worksheet named ${JSON.stringify(options.sheet)}`);
   const rows = new LegacyCells(book).read(sheet.offset);
-  const headerRow = options.headerRow ?? 1;
-  const table = new TableSink(sink, { format: 'xls', sheet: sheet.name, headerRow });
+  const table = new TableSink(sink, { format: 'xls', sheet: sheet.name }, options);
   let bytes = 0;
   for (const row of [...rows.keys()].sort((a, b) => a - b)) {
     const cells = rows.get(row)!;

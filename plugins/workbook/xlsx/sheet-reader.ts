@@ -29,8 +29,7 @@ export async function readSheet(
     is1904: book.is1904,
     sharedString: (index) => strings[index],
   });
-  const headerRow = options.headerRow ?? 1;
-  const table = new TableSink(sink, { format: 'xlsx', sheet: sheet.name, headerRow });
+  const table = new TableSink(sink, { format: 'xlsx', sheet: sheet.name }, options);
   const window = new SheetWindow(sheet.entry.name, expand(book.archive, sheet.entry));
   try {
     const { data } = await window.start();

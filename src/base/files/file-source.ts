@@ -8,6 +8,14 @@ export interface FileSource {
   read(offset: number, length: number): Promise<Uint8Array>;
 }
 
+/** `close` never throws and may be called twice. */
+export interface HeldFile extends FileSource {
+  readonly fd: number;
+  /** Used where the system has no path of a descriptor. */
+  readonly path: string;
+  close(): Promise<void>;
+}
+
 /** The caller closes `fd`, after the last read has settled. */
 export function sourceOf(fd: number, size: number): FileSource {
   return { size, read: (offset, length) => readFully(fd, offset, length) };

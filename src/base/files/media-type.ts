@@ -9,11 +9,17 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['.log', 'text/plain'],
   ['.csv', 'text/csv'],
   ['.tsv', 'text/tab-separated-values'],
+  ['.psv', 'text/plain'],
   ['.yaml', 'application/yaml'],
   ['.yml', 'application/yaml'],
   ['.toml', 'application/toml'],
   ['.pdf', 'application/pdf'],
   ['.zip', 'application/zip'],
+  ['.gz', 'application/gzip'],
+  ['.zst', 'application/zstd'],
+  ['.ndjson', 'application/x-ndjson'],
+  ['.jsonl', 'application/x-ndjson'],
+  ['.geojson', 'application/geo+json'],
   ['.json', 'application/json'],
   ['.xml', 'application/xml'],
   ['.xhtml', 'application/xhtml+xml'],
@@ -42,7 +48,8 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 
 /** Without parameters; `application/octet-stream` when unknown. */
 export function mediaTypeOf(rel: string): string {
-  const extension = extensionOf(rel);
+  const whole = extensionOf(rel);
+  const extension = whole.slice(Math.max(0, whole.lastIndexOf('.')));
   const known = TYPES.get(extension);
   if (known !== undefined) return known;
   return Bun.file(`name${extension}`).type.split(';')[0]!.trim() || 'application/octet-stream';

@@ -35,6 +35,14 @@ export class PieceList {
     return slice;
   }
 
+  /** The new file as if it were there. */
+  over(source: FileSource): FileSource {
+    return {
+      size: this.size,
+      read: (offset, length) => this.slice(offset, offset + length).read(source),
+    };
+  }
+
   /** `source` is the old file. */
   async read(source: FileSource): Promise<Buffer> {
     const parts = this.pieces.map((piece) =>

@@ -45,3 +45,14 @@ export function parseJson(text: string): unknown {
       : value;
   });
 }
+
+/** Not yet known to the types. */
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
+
+/** The JSON of a value of `parseJson`, with all digits. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, (_key, one: unknown) => {
+    if (typeof one === 'bigint') return rawJSON(String(one));
+    return one instanceof JsonNumber ? rawJSON(one.source) : one;
+  });
+}

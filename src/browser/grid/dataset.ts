@@ -222,6 +222,11 @@ class DatasetPage {
         this.#show(choice),
       );
     const columns = quietButton('Columns', choose, { 'data-action': 'Choose columns' });
+    const ask = make(
+      'a.button.quiet.small',
+      { href: `${this.#data.page}?ask=`, 'data-action': 'Ask a question about these rows' },
+      'Ask',
+    );
     const more = exportMenu({
       data: this.#data,
       address: () => `${location.origin}${location.pathname}${addressOf(this.#view)}`,
@@ -232,7 +237,7 @@ class DatasetPage {
     return make(
       'div.grid-tools',
       this.#search.element,
-      make('div.tool-group', columns, this.#valuesButton, this.#chartButton),
+      make('div.tool-group', columns, this.#valuesButton, this.#chartButton, ask),
       this.#writing?.tools,
       make('div.tool-group', more),
     );

@@ -33,9 +33,9 @@ export async function listEndpoints(invocation: Invocation): Promise<string> {
   return answerText(invocation, endpoints, asText);
 }
 
-function methodsOf({ type, kind }: Resource): string {
+function methodsOf({ type, kind, rel }: Resource): string {
   if (type === 'handler') return 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE';
-  return kind.dataset?.edit ? DATASET_METHODS : READ_METHODS;
+  return kind.dataset?.edit && !kind.dataset.readOnlyReason?.(rel) ? DATASET_METHODS : READ_METHODS;
 }
 
 function asText(endpoints: readonly Endpoint[]): string {

@@ -7,6 +7,7 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { fstatSync, rmSync } from 'node:fs';
 import { AppError } from '../../base/errors.ts';
+import { contentOf } from '../../base/files/compressed-file.ts';
 import type { FileSource } from '../../base/files/file-source.ts';
 import {
   CLOCK_TICK_MS,
@@ -80,7 +81,7 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
   const root = new DocumentRoot(order.docroot, order.stateDir);
   const companion = await settledCompanions(target);
   const schema = await readSchema(root, order.companionRels.schema);
-  const options = await readOptions(root, order.companionRels.options, kind, target.sheet);
+  const options = await readOptions(root, order.companionRels.options, kind, target);
   const stampTakenAt = Date.now();
   const { source, held } = await openStill(root, target.rel);
   const progress = new ProgressWriter(out);
@@ -94,12 +95,13 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
       found,
       async () => before ?? (await hashFile(bytes)),
     );
+    let content: FileSource | null = null;
     const load = (learned?: Learned): ReturnType<typeof loadTable> =>
       loadTable({
         path: out,
-        read: (sink) =>
+        read: async (sink) =>
           kind.dataset!.read(
-            progress.begin(bytes),
+            progress.begin((content ??= await contentOf(bytes, target.rel, order.limits.maxBytes))),
             { ...options.options, ...(learned && { learned }) },
             sink,
             order.limits,
@@ -203,9 +205,8 @@ async function settledCompanions(target: LoadOrder['target']): Promise<string> {
   return companionFingerprint(target);
 }
 
-/** Only Parquet knows nulls. */
 function blankOf(kind: Kind): 'empty' | 'null' {
-  return kind.type === 'parquet' ? 'null' : 'empty';
+  return kind.dataset?.hasNull === true ? 'null' : 'empty';
 }
 
 /**

@@ -4,6 +4,7 @@
  * Says yes only when `load` would certainly succeed; anything doubtful is left to `load`, which gives the reason.
  */
 import { AppError } from '../../base/errors.ts';
+import { isCompressed } from '../../base/files/compressed-file.ts';
 import { hashFile, sameStamp, statFile } from '../../base/files/file-stamp.ts';
 import type { ChildJobs } from '../../processes/child-server.ts';
 import { MAX_COLUMNS } from '../../tables/limits.ts';
@@ -61,11 +62,11 @@ interface CheckContext {
 async function isSound(table: SoundTable, { root, kind, limits }: CheckContext): Promise<boolean> {
   try {
     const schema = await readSchema(root, table.companionRels.schema);
-    const companion = await readOptions(root, table.companionRels.options, kind, table.sheet);
+    const companion = await readOptions(root, table.companionRels.options, kind, table);
     if (schema.problem !== null || companion.problem !== null) return false;
     const source = await openForRead(root, table.rel);
     try {
-      if (source.size > SAMPLE_BYTES) return false;
+      if (source.size > SAMPLE_BYTES || isCompressed(table.rel)) return false;
       const sink = new SmallTable();
       await kind.dataset!.read(source, companion.options, sink, limits);
       // Readers skip bytes they do not need; a disk may still have lost them.

@@ -2,18 +2,20 @@
 import { encodePath } from '../../base/paths.ts';
 import type { Resource } from './registry.ts';
 
-type Answering = Pick<Resource, 'family' | 'type'>;
+type Answering = Pick<Resource, 'family' | 'alsoIn' | 'type'>;
 
 /** Without trailing slash; the first is that of its data. */
-export function pathsOf({ family, type }: Answering, name: string): string[] {
+export function pathsOf({ family, alsoIn, type }: Answering, name: string): string[] {
   if (family === 'content') return [`/${name}`];
   if (family === 'media') return [`/media/${name}`, `/ui/${name}`];
   if (type === 'handler') return [`/api/${name}`];
-  return [`/api/${name}`, `/schema/${name}`, `/ui/${name}`];
+  const paths = [`/api/${name}`, `/schema/${name}`, `/ui/${name}`];
+  return alsoIn === undefined ? paths : [...paths, `/${name}`];
 }
 
 /** Percent-encoded. A handler has no page: the address of its API. */
 export function pageAddress(resource: Answering, name: string): string {
-  const path = pathsOf(resource, encodePath(name)).at(-1)!;
+  const paths = pathsOf(resource, encodePath(name));
+  const path = paths.find((one) => one.startsWith('/ui/')) ?? paths[0]!;
   return resource.family === 'dataset' ? `${path}/` : path;
 }

@@ -13,6 +13,8 @@ export interface Table {
   readonly sheet: string | null;
   readonly type: ResourceType;
   readonly family: Family;
+  /** Another family it answers in, with its bytes. */
+  readonly alsoIn?: Family;
 }
 
 /** Where a name is looked up: the families, and `ui`, which has datasets and media but no handlers. */
@@ -158,8 +160,8 @@ export class Names<T extends Table> {
 
 const AREAS: readonly Area[] = ['dataset', 'content', 'media', 'ui'];
 
-function isIn(area: Area, { family, type }: Table): boolean {
-  if (area !== 'ui') return family === area;
+function isIn(area: Area, { family, alsoIn, type }: Table): boolean {
+  if (area !== 'ui') return family === area || alsoIn === area;
   return family === 'media' || (family === 'dataset' && type !== 'handler');
 }
 

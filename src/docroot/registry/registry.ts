@@ -26,6 +26,8 @@ import { SheetNames } from './sheet-names.ts';
 export interface Resource {
   readonly type: ResourceType;
   readonly family: Family;
+  /** Another family it answers in, with its bytes. */
+  readonly alsoIn?: Family;
   /** Path relative to the document root, as on disk. */
   readonly rel: string;
   readonly sheet: string | null;
@@ -71,7 +73,7 @@ interface RegistryOptions {
   readonly startedAtMs: number | null;
 }
 
-type Token = Pick<Resource, 'type' | 'family' | 'rel' | 'sheet'>;
+type Token = Pick<Resource, 'type' | 'family' | 'alsoIn' | 'rel' | 'sheet' | 'kind'>;
 
 export class Registry {
   readonly root: DocumentRoot;
@@ -396,10 +398,11 @@ export class Registry {
 
   *#tokens(): Generator<Token> {
     for (const { rel, kind } of this.#files.values()) {
-      const { type, family } = kind;
       const names = this.#sheets?.namesOf(rel) ?? null;
-      if (names === null) yield { rel, sheet: null, type, family };
-      else for (const sheet of names) yield { rel, sheet, type, family };
+      const otherwise = kind.detection?.needsContent(rel) === true ? kind.otherwise : undefined;
+      if (names === null) yield tokenOf(kind, rel, null, otherwise?.family);
+      else if (otherwise !== undefined) yield tokenOf(otherwise, rel, null);
+      else for (const sheet of names) yield tokenOf(kind, rel, sheet);
     }
   }
 
@@ -425,6 +428,7 @@ export class Registry {
     const before = this.#resources;
     const added: Resource[] = [];
     const changed: Resource[] = [];
+    const removed: Resource[] = [];
     this.#names = new Names(this.#tokens(), (table) => this.#arrivals.orderOf(table));
     this.#followArrivals();
     this.#resources = new Map();
@@ -434,17 +438,24 @@ export class Registry {
       if (file === undefined) continue;
       const old = before.get(key);
       const isSameFile = old !== undefined && known.get(table.rel) === file;
-      if (isSameFile && old.canonical === canonical && !this.#hasCompanion(old, touched)) {
+      const isSameKind = old?.kind === table.kind;
+      if (
+        isSameFile &&
+        isSameKind &&
+        old.canonical === canonical &&
+        !this.#hasCompanion(old, touched)
+      ) {
         this.#resources.set(key, old);
         continue;
       }
       // Another name has other companions, but the file's own problem stays.
       const problem = isSameFile && old.canonical !== canonical ? old.problem : null;
-      const resource = { ...table, canonical, extensionForm, kind: file.kind, problem };
+      const resource = { ...table, canonical, extensionForm, problem };
       this.#resources.set(key, resource);
-      (old === undefined ? added : changed).push(resource);
+      if (old !== undefined && !isSameKind) removed.push(old);
+      (old === undefined || !isSameKind ? added : changed).push(resource);
     }
-    const removed = [...before].filter(([key]) => !this.#resources.has(key)).map(([, old]) => old);
+    for (const [key, old] of before) if (!this.#resources.has(key)) removed.push(old);
     return { added, changed, removed };
   }
 
@@ -490,6 +501,11 @@ export class Registry {
     if (resource === undefined) throw new Error(`no resource for the name of ${token.rel}`);
     return resource;
   }
+}
+
+function tokenOf(kind: Kind, rel: string, sheet: string | null, alsoIn?: Family): Token {
+  const { type, family } = kind;
+  return { type, family, alsoIn, rel, sheet, kind };
 }
 
 function outOfSight(problems: readonly ScanProblem[]): ReadonlySet<string> {

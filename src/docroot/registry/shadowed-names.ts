@@ -35,7 +35,7 @@ export const RESERVED_PATTERNS: readonly string[] = [
   ...['/elastic/*', '/v1/logs', '/loki/api/v1/push'],
 ];
 
-type Addressed = Pick<Resource, 'canonical' | 'extensionForm' | 'family' | 'type'>;
+type Addressed = Pick<Resource, 'canonical' | 'extensionForm' | 'family' | 'alsoIn' | 'type'>;
 
 /**
  * In the given order. In a pattern `*` as last segment stands for any number of segments, `{x}` or `:x` for one,

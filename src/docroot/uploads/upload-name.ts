@@ -73,10 +73,13 @@ export function requireAllowedExtension(name: string, rules: UploadNameRules): v
   const extension = extensionOf(name);
   const plainExtension = extensionOf(plainest(name));
   for (const each of new Set([extension, plainExtension])) {
+    // Of `.csv.gz` also `.gz`.
+    const names = [each, each.slice(each.lastIndexOf('.'))];
     const isRefused =
       (CODE_EXTENSIONS.has(each) && !rules.allowsHandlers) ||
-      rules.deniedExtensions.includes(each) ||
-      (rules.allowedExtensions.length > 0 && !rules.allowedExtensions.includes(each));
+      names.some((one) => rules.deniedExtensions.includes(one)) ||
+      (rules.allowedExtensions.length > 0 &&
+        !names.some((one) => rules.allowedExtensions.includes(one)));
     if (isRefused) throw new AppError('bad-request', `File extension '${each}' is not allowed`);
   }
 }

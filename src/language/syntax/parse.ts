@@ -121,6 +121,7 @@ class QueryParser {
     const message =
       'SQL is not understood here: datasets are read by from, and words to search for stand in double quotes';
     throw new Problem('unknown_command', isRead ? message : `${message}; write ${shape}`, {
+      place: { at, length: text.trimEnd().length },
       suggestion: isRead ? meant : null,
     });
   }

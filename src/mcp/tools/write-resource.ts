@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts';
-import { changeRows, requireReadable, requireWritable } from '../../operations/datasets.ts';
+import { changeRows, requireWritable, requireWritableContent } from '../../operations/datasets.ts';
 import { MAX_NAME, requireResource } from '../named-resource.ts';
 import { jsonResult, type Tool } from '../tool.ts';
 
@@ -61,13 +61,13 @@ export const writeResource: Tool = {
     const { resource: name, action, data } = call.arguments;
     const resource = await requireResource(call, String(name), 'write');
     const method = METHODS[String(action)]!;
-    if (resource.kind.dataset?.edit === undefined) {
+    if (resource.kind.dataset === undefined) {
       const text = `Resource type '${resource.type}' does not support write operations`;
       throw new AppError('method-not-allowed', text);
     }
-    requireWritable(resource, method);
+    requireWritable(services, resource, method);
     if (services.config.readonly) throw new AppError('read-only', 'Server is in read-only mode');
-    await requireReadable(services, resource);
+    await requireWritableContent(services, resource);
     const change = { method, body: { action, data }, ifMatch: null };
     const { rowIds } = await changeRows(services, caller, origin, resource, change);
     const receipt = { success: true, count: rowIds.length, row_ids: rowIds };

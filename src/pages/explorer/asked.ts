@@ -1,14 +1,20 @@
-/** The state of an event explorer view, as its address holds it. */
+/** The state of an explorer view, of events or of one dataset, as its address holds it. */
+import { encodePath } from '../../base/paths.ts';
 import { TimeZone } from '../../base/time-zone.ts';
 import type { Context } from '../../http/context.ts';
+import { printSourceName } from '../../language/syntax/source-name.ts';
 
 /** Span of the first view. */
 export const FIRST_SPAN = '-24h';
 const FIRST_ROWS = 100;
+/** Parameter of a dataset's page that makes it the page of questions about it. */
+export const ASK = 'ask';
 /** Rows of a page. */
 export const MAX_ROWS = 5_000;
 
 export interface Asked {
+  /** Asked about on a page of its own, without a span of time; null for events. */
+  readonly dataset: string | null;
   readonly q: string;
   readonly earliest: string;
   readonly latest: string;
@@ -20,16 +26,24 @@ export interface Asked {
   readonly chart: string;
 }
 
-export function askedOf(context: Context): Asked {
+export function askedOf(context: Context, dataset: string | null): Asked {
   const limit = Number(context.queryValue('limit'));
+  const typed = context.queryValue(dataset === null ? 'q' : ASK) ?? '';
   return {
-    q: (context.queryValue('q') ?? '').replaceAll('\r\n', '\n'),
-    ...spanOf(context),
+    dataset,
+    q:
+      dataset !== null && typed.trim() === '' ? beginning(dataset) : typed.replaceAll('\r\n', '\n'),
+    ...(dataset === null ? spanOf(context) : { earliest: '', latest: '' }),
     timezone: TimeZone.named(context.queryValue('timezone') ?? '')?.name ?? 'UTC',
     limit: Number.isInteger(limit) && limit > 0 ? Math.min(limit, MAX_ROWS) : FIRST_ROWS,
     isTable: context.queryValue('form') === 'table',
     chart: /^[01]$/.exec(context.queryValue('chart') ?? '')?.[0] ?? '',
   };
+}
+
+/** What a question about a dataset begins with; alone it is all of its rows. */
+export function beginning(dataset: string): string {
+  return `from ${printSourceName({ text: dataset, place: { at: 0, length: 0 } })} | `;
 }
 
 /** The two boxes win over the choice, whose value may hold both ends. */
@@ -60,10 +74,17 @@ export function wholeQuery({ q, earliest, latest, timezone }: Asked): URLSearchP
 }
 
 export function addressOf(asked: Asked): string {
-  const { limit, isTable, chart } = asked;
-  const query = wholeQuery(asked);
+  const { dataset, q, timezone, limit, isTable, chart } = asked;
+  const query =
+    dataset === null
+      ? wholeQuery(asked)
+      : new URLSearchParams({ [ASK]: q, ...(timezone !== 'UTC' && { timezone }) });
   if (isTable) query.set('form', 'table');
   if (chart !== '') query.set('chart', chart);
   if (limit !== FIRST_ROWS) query.set('limit', String(limit));
-  return `/events?${query}`;
+  return `${dataset === null ? '/events' : datasetAddress(dataset)}?${query}`;
+}
+
+export function datasetAddress(dataset: string): string {
+  return `/ui/${encodePath(dataset)}/`;
 }

@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { timeOf } from '../../language/expressions/time.ts';
+import { ASK, beginning, datasetAddress } from '../explorer/asked.ts';
 import { UtcTime } from './values.tsx';
 
 export interface QueryProblem {
@@ -39,6 +40,10 @@ export function EventQueryProblem({ problem }: { problem: QueryProblem }) {
 }
 
 export interface EventQueryView {
+  /** The query is about it and has no span of time; null for events. */
+  readonly dataset: string | null;
+  /** Questions to begin with. */
+  readonly examples: readonly { readonly query: string; readonly href: string }[];
   readonly q: string;
   readonly earliest: string;
   readonly latest: string;
@@ -62,94 +67,149 @@ const SPANS = [
 ] as const;
 
 export function EventQuery({ view }: { view: EventQueryView }) {
-  const present = spanOf(view);
-  const isPreset = SPANS.some(([span]) => span === present);
   return (
     <form
       id="query"
       class="query-form"
       method="get"
-      action="/events"
+      action={view.dataset === null ? '/events' : datasetAddress(view.dataset)}
       role="search"
       data-slow="Searching"
     >
       <label class="query-text">
         <span class="visually-hidden">Query</span>
         <textarea
-          name="q"
+          name={view.dataset === null ? 'q' : ASK}
           rows="2"
           spellcheck="false"
           autocapitalize="none"
-          placeholder={'error host=web* | stats count by host'}
+          placeholder={
+            view.dataset === null
+              ? 'error host=web* | stats count by host'
+              : `${beginning(view.dataset)}stats count`
+          }
           data-key="e"
           safe
         >
           {view.q}
         </textarea>
       </label>
-      <label>
-        <span class="visually-hidden">Time</span>
-        <select name="earliest">
-          {!isPreset && (
-            <option value={present} selected safe>
-              {spanText(view)}
-            </option>
-          )}
-          {SPANS.map(([span, label]) => (
-            <option value={span} selected={span === present} safe>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      {view.dataset === null && <Span view={view} />}
       {view.timezone !== 'UTC' && <input type="hidden" name="timezone" value={view.timezone} />}
       {view.isTable && <input type="hidden" name="form" value="table" />}
       {view.chart !== '' && <input type="hidden" name="chart" value={view.chart} />}
-      <p class="on-paper">
-        <span safe>{SPANS.find(([span]) => span === present)?.[1] ?? ''}</span>
-        {!isPreset && <PaperSpan view={view} />}
-      </p>
-      <button type="submit">Search</button>
-      <div class="hints">
-        <details class="hint">
-          <summary>Between two times</summary>
-          <p class="between">
-            <label>
-              <span>
-                From <small class="zone">(UTC)</small>
-              </span>
-              <input type="datetime-local" name="from" step="1" />
-            </label>
-            <label>
-              <span>
-                To <small class="zone">(UTC)</small>
-              </span>
-              <input type="datetime-local" name="to" step="1" />
-            </label>
-            <button class="quiet" type="submit">
-              Search between
-            </button>
-          </p>
-        </details>
-        <details class="hint">
-          <summary>Help</summary>
-          <p>
-            Words search the text; <code>host=web*</code>, <code>status&gt;=500</code> search
-            fields; <code>AND</code> <code>OR</code> <code>NOT</code> combine. After <code>|</code>{' '}
-            come commands: <code>| top 10 host</code>, <code>| timechart count by host</code>,{' '}
-            <code>| stats avg(ms) by path | sort -avg(ms)</code>,{' '}
-            <code>| table _time host data</code>. Files are tables too:{' '}
-            <code>from shop/products | where price &gt; 5</code>.{' '}
-            <a href="/docs/search-language">All commands</a>
-          </p>
-          <p>Enter searches or finishes the word, Shift and Enter begin a new line.</p>
-        </details>
-      </div>
+      {view.dataset === null && <PaperChoice view={view} />}
+      <button type="submit">{view.dataset === null ? 'Search' : 'Ask'}</button>
+      {view.dataset === null ? <EventHints /> : <DatasetHints view={view} />}
     </form>
   );
 }
 
+function Span({ view }: { view: EventQueryView }) {
+  const present = spanOf(view);
+  return (
+    <label>
+      <span class="visually-hidden">Time</span>
+      <select name="earliest">
+        {!isPreset(view) && (
+          <option value={present} selected safe>
+            {spanText(view)}
+          </option>
+        )}
+        {SPANS.map(([span, label]) => (
+          <option value={span} selected={span === present} safe>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function isPreset(view: EventQueryView): boolean {
+  return SPANS.some(([span]) => span === spanOf(view));
+}
+
 /** For print, where the choice cannot be printed. */
+function PaperChoice({ view }: { view: EventQueryView }) {
+  return (
+    <p class="on-paper">
+      <span safe>{SPANS.find(([span]) => span === spanOf(view))?.[1] ?? ''}</span>
+      {!isPreset(view) && <PaperSpan view={view} />}
+    </p>
+  );
+}
+
+function EventHints() {
+  return (
+    <div class="hints">
+      <details class="hint">
+        <summary>Between two times</summary>
+        <p class="between">
+          <label>
+            <span>
+              From <small class="zone">(UTC)</small>
+            </span>
+            <input type="datetime-local" name="from" step="1" />
+          </label>
+          <label>
+            <span>
+              To <small class="zone">(UTC)</small>
+            </span>
+            <input type="datetime-local" name="to" step="1" />
+          </label>
+          <button class="quiet" type="submit">
+            Search between
+          </button>
+        </p>
+      </details>
+      <details class="hint">
+        <summary>Help</summary>
+        <p>
+          Words search the text; <code>host=web*</code>, <code>status&gt;=500</code> search fields;{' '}
+          <code>AND</code> <code>OR</code> <code>NOT</code> combine. After <code>|</code> come
+          commands: <code>| top 10 host</code>, <code>| timechart count by host</code>,{' '}
+          <code>| stats avg(ms) by path | sort -avg(ms)</code>, <code>| table _time host data</code>
+          . Files are tables too: <code>from shop/products | where price &gt; 5</code>.{' '}
+          <a href="/docs/search-language">All commands</a>
+        </p>
+        <p>Enter searches or finishes the word, Shift and Enter begin a new line.</p>
+      </details>
+    </div>
+  );
+}
+
+function DatasetHints({ view: { examples } }: { view: EventQueryView }) {
+  return (
+    <div class="hints">
+      {examples.length > 0 && (
+        <p class="hint">
+          {'For example '}
+          {examples.map(({ query, href }, index) => (
+            <>
+              {index > 0 && ' · '}
+              <a {...{ href }}>
+                <code safe>{query}</code>
+              </a>
+            </>
+          ))}
+        </p>
+      )}
+      <details class="hint">
+        <summary>Help</summary>
+        <p>
+          Rows come from <code>from</code>, and each <code>|</code> hands them on:{' '}
+          <code>where price &gt; 5 AND name LIKE "Tea%"</code>, <code>eval total=qty*price</code>,{' '}
+          <code>stats sum(qty*price) AS total BY region</code>, <code>sort -total</code>,{' '}
+          <code>head 10</code>, <code>table name, total</code>, <code>lookup</code> and{' '}
+          <code>join</code> with other datasets. <a href="/docs/search-language">All commands</a>
+        </p>
+        <p>Enter asks or finishes the word, Shift and Enter begin a new line.</p>
+      </details>
+    </div>
+  );
+}
+
 function PaperSpan({
   view: { earliest, latest },
 }: {

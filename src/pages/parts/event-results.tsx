@@ -182,12 +182,18 @@ function Empty({ view }: { view: EventResultsView }) {
   const during = allTimeHref === null ? '' : ' in this time';
   return (
     <section class="empty">
-      <p safe>{isPlain ? `No events${during}.` : `Nothing matches${during}.`}</p>
+      <p safe>
+        {isPlain
+          ? `No events${during}.`
+          : terms === null
+            ? 'No rows.'
+            : `Nothing matches${during}.`}
+      </p>
       {allTimeHref === null ? (
         isPlain ? (
           ''
         ) : (
-          <p>Try fewer words.</p>
+          terms !== null && <p>Try fewer words.</p>
         )
       ) : (
         <p>

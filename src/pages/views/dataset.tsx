@@ -13,8 +13,10 @@ import type { Context } from '../../http/context.ts';
 import { linkQuery } from '../../http/link-query.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
 import { mayReadOriginal } from '../../operations/content.ts';
+import { readOnlyReason } from '../../operations/resources.ts';
 import { mayChangeRows, queryRows } from '../../operations/datasets.ts';
 import { assetNamed } from '../assets.ts';
+import { ASK } from '../explorer/asked.ts';
 import { parseFilter, withMember } from '../grid/conditions.ts';
 import { describeMember, shortWords } from '../grid/filter-words.ts';
 import type { GridData } from '../grid/model.ts';
@@ -180,6 +182,7 @@ async function reply(
       const href = hrefWith(context, { row: id, done: null }, repeated ?? new URLSearchParams());
       return { id, href, cells };
     }),
+    readOnly: readOnlyReason(services, resource),
     newHref: mayWrite ? hrefWith(context, { row: 'new', done: null }) : null,
     position: positionText(parameters, rows.length, page.total),
     ...pagingOf(context, offset, rows.length, limit, page.total),
@@ -343,6 +346,7 @@ function linksOf(resource: Resource, context: Context, hasOriginal: boolean): Da
     ...formats,
     ...(hasOriginal ? [original] : []),
     { label: 'Schema', href: `/schema/${name}/` },
+    { label: 'Ask', href: `/ui/${name}/?${ASK}=` },
   ];
 }
 
@@ -417,6 +421,8 @@ interface DatasetView {
   /** The rows of this view in other formats, and the schema. */
   readonly links: readonly { readonly label: string; readonly href: string }[];
   readonly problem: string | null;
+  /** Why nobody can change the rows. */
+  readonly readOnly: string | null;
   /** For the script that turns the page into a grid. */
   readonly grid: GridData;
 }
@@ -429,37 +435,44 @@ export const datasetPage: Page<DatasetView> = {
   scripts: ['grid.js'],
   trail: ({ name }) => trailTo(name),
   content: (view, frame) => (
-    <div id="dataset" data-grid={JSON.stringify(view.grid)} data-keys={keysOf(view.grid)}>
-      <Search view={view} path={frame.path} />
-      <ViewForm view={view} path={frame.path} />
-      <Conditions view={view} />
-      <Problem text={view.problem} />
-      <p class="fine" role="status" safe>
-        {view.position}
-      </p>
-      {view.rows.length === 0 && (view.q !== '' || view.filter !== '') && (
-        <p>
-          <a href={frame.path}>Show all rows</a>
+    <>
+      {view.readOnly !== null && (
+        <p class="fine" safe>
+          {view.readOnly}
         </p>
       )}
-      <Rows view={view} />
-      <PageLinks previousHref={view.previousHref} nextHref={view.nextHref} />
-      {view.newHref !== null && (
-        <p class="below-rows">
-          <a class="button quiet" href={view.newHref}>
-            Add a row
-          </a>{' '}
-          <span class="fine">The number of a row leads to where it is changed or deleted.</span>
+      <div id="dataset" data-grid={JSON.stringify(view.grid)} data-keys={keysOf(view.grid)}>
+        <Search view={view} path={frame.path} />
+        <ViewForm view={view} path={frame.path} />
+        <Conditions view={view} />
+        <Problem text={view.problem} />
+        <p class="fine" role="status" safe>
+          {view.position}
         </p>
-      )}
-      <p class="fine downloads">
-        {view.links.map(({ label, href }) => (
-          <a href={href} safe>
-            {label}
-          </a>
-        ))}
-      </p>
-    </div>
+        {view.rows.length === 0 && (view.q !== '' || view.filter !== '') && (
+          <p>
+            <a href={frame.path}>Show all rows</a>
+          </p>
+        )}
+        <Rows view={view} />
+        <PageLinks previousHref={view.previousHref} nextHref={view.nextHref} />
+        {view.newHref !== null && (
+          <p class="below-rows">
+            <a class="button quiet" href={view.newHref}>
+              Add a row
+            </a>{' '}
+            <span class="fine">The number of a row leads to where it is changed or deleted.</span>
+          </p>
+        )}
+        <p class="fine downloads">
+          {view.links.map(({ label, href }) => (
+            <a href={href} safe>
+              {label}
+            </a>
+          ))}
+        </p>
+      </div>
+    </>
   ),
 };
 

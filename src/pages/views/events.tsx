@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 /**
- * The event explorer: a query, a span of time and their result. Every view has an address; scripts add the editor,
- * the histogram, the fields and the live tail.
+ * The explorer: a query, a span of time and their result, for events or for questions about one dataset, which have no span. Every
+ * view has an address; scripts add the editor, the histogram, the fields and the live tail.
  */
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
@@ -25,6 +25,8 @@ import {
   addressOf,
   type Asked,
   askedOf,
+  beginning,
+  datasetAddress,
   FIRST_SPAN,
   MAX_ROWS,
   wholeQuery,
@@ -41,6 +43,8 @@ import { EventResults, type EventResultsView } from '../parts/event-results.tsx'
 import { ExportMenu } from '../parts/export-menu.tsx';
 import { PostForm } from '../parts/forms.tsx';
 import { Count } from '../parts/values.tsx';
+import { trailTo } from '../addresses.ts';
+import { printName } from '../../language/expressions/expression.ts';
 import type { FrameView, Page } from './frame.tsx';
 import type { Format } from '../../tables/read/format.ts';
 
@@ -63,7 +67,7 @@ interface Ran {
 
 export const eventsPageRoute = new Elysia({ name: 'events-page' })
   .use(lifecycle)
-  .get('/events', ({ ask }) => explore(ask), {
+  .get('/events', ({ ask }) => explorerReply(ask, null), {
     checks: { access: 'user', cacheControl: PRIVATE },
     describes: {
       summary: 'Show the event explorer',
@@ -94,8 +98,9 @@ export const eventsPageRoute = new Elysia({ name: 'events-page' })
     },
   });
 
-async function explore(context: Context): Promise<Reply> {
-  const asked = askedOf(context);
+/** Throws `not-found` for a format that there is not. */
+export async function explorerReply(context: Context, dataset: string | null): Promise<Reply> {
+  const asked = askedOf(context, dataset);
   const full = withinTimes(asked.q, asked.earliest, asked.latest);
   const format = askedFormat(context);
   if (format === null) return pageOf(context, asked, full, await run(context, full, asked));
@@ -176,12 +181,23 @@ function viewOf(
   full: string,
   outcome: Ran | ToldProblem,
 ): Omit<EventsView, 'formatHrefs' | 'maxFileRows' | 'mayReadEvents' | 'sendsTo'> {
-  const { q, earliest, latest, timezone, chart } = asked;
+  const { dataset, q, earliest, latest, timezone, chart } = asked;
   const { first, isSearch, isOnlySearch: isCountable } = startOf(q);
   const terms = isSearch ? first || '*' : null;
   const allTimeHref =
     earliest + latest === '' ? null : addressOf({ ...asked, earliest: '', latest: '' });
-  const common = { q, earliest, latest, timezone, chart, full, terms, isCountable, allTimeHref };
+  const common = {
+    dataset,
+    q,
+    earliest,
+    latest,
+    timezone,
+    chart,
+    full,
+    terms,
+    isCountable,
+    allTimeHref,
+  };
   if ('error' in outcome) {
     return {
       ...common,
@@ -189,6 +205,7 @@ function viewOf(
       notices: [],
       lines: null,
       isTable: false,
+      examples: [],
       columns: [],
       rows: [],
       figures: null,
@@ -204,6 +221,7 @@ function viewOf(
   return {
     ...common,
     problem: null,
+    examples: examplesOf(asked, columns, rows),
     // The summary says it, with a link to more rows.
     notices: meta.notices.filter((notice) => !/^Result cut at \d+ rows$/.test(notice)),
     ...formOf(rows, columns, asked, isEvents),
@@ -218,6 +236,31 @@ function viewOf(
       columns.length > 1 &&
       columns.some(({ type }) => type === 'number'),
   };
+}
+
+/** Questions that columns of these types answer, for who has not asked any yet. */
+function examplesOf(
+  asked: Asked,
+  columns: readonly { readonly name: string; readonly type: string }[],
+  rows: Ran['rows'],
+): EventsView['examples'] {
+  const { dataset, q } = asked;
+  if (dataset === null || q.trim() !== beginning(dataset).trim()) return [];
+  const ofType = (type: string): string[] =>
+    columns.filter((column) => column.type === type).map(({ name }) => name);
+  const different = (name: string): number => new Set(rows.map((row) => row[name])).size;
+  // What groups rows has few values; what is summed has many.
+  const [group] = ofType('string').toSorted((a, b) => different(a) - different(b));
+  const [figure] = ofType('number').toSorted((a, b) => different(b) - different(a));
+  const [text, number] = [group, figure].map((name) => name && printName(name));
+  const stages = [
+    text && `stats count BY ${text} | sort -count | head 10`,
+    text && number && `stats sum(${number}), avg(${number}) BY ${text}`,
+    number && `sort -${number} | head 10`,
+  ];
+  return stages.flatMap((stage) =>
+    stage ? [{ query: stage, href: addressOf({ ...asked, q: beginning(dataset) + stage }) }] : [],
+  );
 }
 
 function figuresOf({ count, truncated, scanned, elapsed_ms: elapsed }: Ran['meta']): ResultFigures {
@@ -237,14 +280,16 @@ function problemOf(asked: Asked, full: string, problem: ToldProblem): QueryProbl
   // The column counts in the query with its times, and the place is underlined anyway.
   const message = told.replace(/ \[stage \d+, column \d+\]$/, '');
   const isWord = suggestion !== null && [suggestion, wrong].every((text) => /^[\w.-]+$/.test(text));
+  // A whole statement stands for another whole query.
+  const isMeant = isWord || (suggestion !== null && wrong.includes(' '));
   return {
     before,
     wrong,
     after,
     message,
-    suggestion: isWord || !message.includes(suggestion ?? message) ? suggestion : null,
+    suggestion: isMeant || !message.includes(suggestion ?? message) ? suggestion : null,
     suggestionHref:
-      isWord && typed !== null ? addressOf({ ...asked, q: before + suggestion + after }) : null,
+      isMeant && typed !== null ? addressOf({ ...asked, q: before + suggestion + after }) : null,
     allowed,
   };
 }
@@ -292,7 +337,11 @@ interface EventsView extends EventQueryView, EventResultsView, Pick<ResultForm, 
 export const eventsPage: Page<EventsView> = {
   name: 'events',
   layout: 'wide',
-  title: () => 'Events',
+  title: ({ dataset }) => (dataset === null ? 'Events' : `Ask about ${lastOf(dataset)}`),
+  trail: ({ dataset }) =>
+    dataset === null
+      ? []
+      : [...trailTo(dataset), { label: lastOf(dataset), href: datasetAddress(dataset) }],
   styles: ['uplot.css', 'events.css'],
   scripts: ['events.js', 'query-editor.js'],
   content: (view, frame) => (
@@ -332,6 +381,10 @@ export const eventsPage: Page<EventsView> = {
     </div>
   ),
 };
+
+function lastOf(dataset: string): string {
+  return dataset.slice(dataset.lastIndexOf('/') + 1);
+}
 
 function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
   return (

@@ -353,6 +353,7 @@ const GLYPHS: Readonly<Record<TreeEntry['type'], string>> = {
   csv: 'table',
   excel: 'table',
   parquet: 'table',
+  json: 'table',
   handler: 'handler',
   html: 'code',
   markdown: 'page',

@@ -5,10 +5,11 @@
 import { declaredColumnType } from '../infer/declared-type.ts';
 import { type FileColumn, presentedType, type ColumnType } from '../infer/file-type.ts';
 import {
+  type BlankMode,
   booleanOf,
   type CellClass,
   classify,
-  classOf,
+  classIn,
   emptyCounts,
   fileStorage,
   integerOf,
@@ -18,9 +19,6 @@ import {
   typeOfCounts,
 } from '../infer/infer.ts';
 import type { Cell, ClassCounts, Column, StoredValue } from '../types.ts';
-
-/** What is blank: '' and white space in text files, null in Parquet. */
-export type BlankMode = 'empty' | 'null';
 
 export class LoadColumn {
   readonly position: number;
@@ -110,7 +108,7 @@ export class LoadColumn {
 
   /** Counts a cell without storing it. */
   count(cell: Cell): CellClass {
-    const found = this.#blank === 'null' && typeof cell === 'string' ? 'string' : classOf(cell);
+    const found = classIn(cell, this.#blank);
     this.#add(found);
     return found;
   }

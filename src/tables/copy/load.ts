@@ -8,11 +8,11 @@
 import { AppError } from '../../base/errors.ts';
 import { CopyFile } from './copy-file.ts';
 import { asNoSpace } from './disk-room.ts';
-import { type BlankMode, LoadColumn } from './load-column.ts';
+import { LoadColumn } from './load-column.ts';
 import type { CompanionSchema } from '../infer/companion.ts';
 import type { FileColumn } from '../infer/file-type.ts';
 import { extraName, withSuffix } from '../infer/header-names.ts';
-import { classOf } from '../infer/infer.ts';
+import { type BlankMode, classOf } from '../infer/infer.ts';
 import { MAX_COLUMNS } from '../limits.ts';
 import type { Cell, ClassCounts, Column, ColumnSink, Segment, TableLayout } from '../types.ts';
 
@@ -90,7 +90,7 @@ class TableWriter implements ColumnSink {
   /** By position, from an earlier reading; null: types are supposed from a sample. */
   readonly #known: ReadonlyMap<number, ClassCounts> | null;
   #names: readonly string[] = [];
-  #fileColumns: readonly FileColumn[] = [];
+  #fileColumns: readonly (FileColumn | null)[] = [];
   /** By position: first the header's, then those past it. */
   readonly #columns = new Map<number, LoadColumn>();
   /** Columns past the header that the copy lacks, by position. */
@@ -123,13 +123,14 @@ class TableWriter implements ColumnSink {
     return new Map(columns.map((column) => [column.position, column.counts]));
   }
 
-  header(names: readonly string[], columns?: readonly FileColumn[]): void {
+  header(names: readonly string[], columns?: readonly (FileColumn | null)[]): void {
     if (names.length > MAX_COLUMNS) throw tooManyColumns();
     this.#names = names;
     this.#fileColumns = columns ?? [];
     names.forEach((_, position) => this.#columns.set(position, this.#newColumn(position)));
     // Types from the file need no sample.
-    if (this.#known || columns) this.#startWriting(this.#known ?? this.counts());
+    if (this.#known || columns?.every((column) => column !== null))
+      this.#startWriting(this.#known ?? this.counts());
   }
 
   segment(segment: Segment, rows: readonly (readonly Cell[])[]): void {
@@ -190,7 +191,12 @@ class TableWriter implements ColumnSink {
     if (this.#columns.size + this.#late.size >= MAX_COLUMNS) throw tooManyColumns();
     const { companion, blank } = this.#options;
     const declared = companion?.columns?.get(this.#names[position] ?? extraName(position))?.type;
-    return new LoadColumn(position, declared, blank ?? 'empty', this.#fileColumns[position]);
+    return new LoadColumn(
+      position,
+      declared,
+      blank ?? 'empty',
+      this.#fileColumns[position] ?? undefined,
+    );
   }
 
   /** Supposes types from the rows held back, then writes those. */

@@ -9,7 +9,7 @@ import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import type { ClassCounts, Column, Segment } from '../types.ts';
 
 /** Raised when the layout changes: older copies are then rebuilt. */
-export const TABLE_FORMAT = 3;
+export const TABLE_FORMAT = 5;
 
 /**
  * What is stored is checked when it is read: a copy that somebody else wrote to is opened to learn its row ids, and a

@@ -12,7 +12,7 @@ import type { Table, TableCommit } from '../copy/table.ts';
 import type { StoredSegment, TableJournal } from '../copy/table-meta.ts';
 import type { FileStamp } from '../../base/files/file-stamp.ts';
 import type { Cell, ClassCounts, Column, EditPlan, TableChanges, StoredValue } from '../types.ts';
-import { classOf, storedValue } from '../infer/infer.ts';
+import { type BlankMode, classIn, storedValue } from '../infer/infer.ts';
 
 /** What became of one edit. */
 export interface EditResult {
@@ -252,8 +252,8 @@ export class Draft {
       if (slice.isOver) await slice.rest();
       const entry = counts[indexOf.get(position) ?? -1];
       if (!entry) continue;
-      count(entry, before, -1);
-      count(entry, after, 1);
+      count(entry, before, -1, this.#table.head.blank);
+      count(entry, after, 1, this.#table.head.blank);
     }
     return counts;
   }
@@ -294,8 +294,8 @@ function changedValues(row: DraftRow): Map<number, StoredValue> {
   return new Map([...row.cells.keys()].map((position) => [position, row.stored.get(position)!]));
 }
 
-function count(counts: ClassCounts, cell: Cell | undefined, step: 1 | -1): void {
+function count(counts: ClassCounts, cell: Cell | undefined, step: 1 | -1, blank: BlankMode): void {
   if (cell === undefined) return;
-  const found = classOf(cell);
+  const found = classIn(cell, blank);
   if (found !== 'blank') counts[found] += step;
 }

@@ -4,7 +4,7 @@
  * Values the file could not give back are refused; only floats take the nearest value.
  */
 import { BOOLEAN_TEXT } from '../values/boolean-text.ts';
-import { isIntegerSource, JsonNumber, MAX_NUMBER_LENGTH } from '../../base/json/json.ts';
+import { isIntegerSource, JsonNumber, jsonText, MAX_NUMBER_LENGTH } from '../../base/json/json.ts';
 import {
   dateText,
   daysOf,
@@ -51,6 +51,9 @@ function cellOf(value: unknown, type: FileType): Cell | undefined {
       return decimalCell(value, type);
     case 'boolean':
       return booleanCell(value);
+    case 'nested':
+      if (typeof value === 'object' && !(value instanceof JsonNumber)) return jsonText(value);
+      return typeof value === 'string' ? value : undefined;
     default:
       return typeof value === 'string' ? textCell(value, type) : undefined;
   }

@@ -22,6 +22,8 @@ export interface ValueRules {
    * value that was the only one of its kind can be restored.
    */
   readonly isLenient?: boolean;
+  /** The file knows nulls: they stay null, and a column of mixed values takes numbers and booleans as such. */
+  readonly hasNull?: boolean;
   /** An update or delete may list up to `MAX_LISTED_ROWS` rows; the API takes one. */
   readonly takesLists?: boolean;
 }
@@ -242,9 +244,14 @@ const PLAIN: Readonly<Record<'integer' | 'number' | 'boolean', FileColumn>> = {
   boolean: { type: { kind: 'boolean' }, isRequired: true },
 };
 
-function cellOf(value: unknown, column: Column, { isLenient }: ValueRules): Cell {
+function cellOf(value: unknown, column: Column, { isLenient, hasNull }: ValueRules): Cell {
   if (column.file) return fittingCell(value, column, column.file);
-  if (value === null || value === '' || value === undefined) return '';
+  if (value === null || value === '' || value === undefined) {
+    return hasNull === true && (value !== '' || column.type !== 'string') ? null : '';
+  }
+  if (hasNull === true && !column.declared && isMixed(column) && typeof value !== 'string') {
+    return typeof value === 'boolean' ? value : fittingCell(value, column, PLAIN.number);
+  }
   if (isLenient === true && !column.declared) {
     if (typeof value === 'boolean') return value;
     return value instanceof JsonNumber || typeof value === 'number'
@@ -255,10 +262,15 @@ function cellOf(value: unknown, column: Column, { isLenient }: ValueRules): Cell
   if (type === 'other') return anyScalar(value, column);
   if (type !== 'string') {
     const cell = fittingCell(value, column, PLAIN[type]);
-    // Past 2^53 the file's text would be read as another type.
-    if (typeof cell !== 'bigint') return cell;
+    // Past 2^53 a text file would be read as another type.
+    if (typeof cell !== 'bigint' || hasNull === true) return cell;
   } else if (typeof value === 'string') return value;
   throw misfit(column, type, value);
+}
+
+/** A string column with cells that are none. */
+function isMixed({ type, counts }: Column): boolean {
+  return type === 'string' && counts.integer + counts.number + counts.boolean > 0;
 }
 
 function fittingCell(value: unknown, column: Column, file: FileColumn): Cell {

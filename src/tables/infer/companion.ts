@@ -4,6 +4,7 @@
  * They are written by hand, so nothing in them may stop a dataset from being read. Unusable parts are left out and
  * named in a problem text, which never holds a path.
  */
+import { type AppError, unreadable } from '../../base/errors.ts';
 import type { ReadOptions } from '../types.ts';
 
 /** In bytes; a schema of 2,000 columns takes a tenth. */
@@ -56,11 +57,11 @@ export interface CompanionOptions {
   readonly problem: string | null;
 }
 
-type OptionName = 'header_row' | 'delimiter' | 'encoding';
+type OptionName = 'header_row' | 'delimiter' | 'encoding' | 'range';
 
 const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
   csv: ['header_row', 'delimiter', 'encoding'],
-  excel: ['header_row'],
+  excel: ['header_row', 'range'],
 };
 
 /**
@@ -76,6 +77,7 @@ export function parseOptions(text: string, { kind }: { kind: string }): Companio
     const value = parsed.get(name);
     if (value === undefined) continue;
     if (name === 'header_row') options.headerRow = headerRowOf(value);
+    else if (name === 'range') options.range = rangeOf(value);
     else if (name === 'delimiter') options.delimiter = DELIMITERS.find((one) => one === value);
     else options.encoding = ENCODINGS.find((one) => one === value);
     const isTaken = options[MEMBER[name]] !== undefined;
@@ -88,17 +90,41 @@ export function parseOptions(text: string, { kind }: { kind: string }): Companio
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'latin1', 'windows-1252', 'cp850'] as const;
-const MEMBER = { header_row: 'headerRow', delimiter: 'delimiter', encoding: 'encoding' } as const;
+const MEMBER = {
+  header_row: 'headerRow',
+  delimiter: 'delimiter',
+  encoding: 'encoding',
+  range: 'range',
+} as const;
 const EXPECTED: Readonly<Record<OptionName, string>> = {
   header_row: 'an integer from 1 on',
   delimiter: 'a comma, semicolon, tab or vertical bar',
   encoding: 'utf-8, utf-16le, utf-16be, latin1, windows-1252 or cp850',
+  range: 'cells such as C3:F20, or C3 where the table begins',
 };
+
+/** Refuses an edit after which a file would be read otherwise, because this was guessed. */
+export function lostGuess(option: 'encoding' | 'header_row'): AppError {
+  const what = option === 'encoding' ? 'encoding' : 'line of the header';
+  return unreadable(
+    `the ${what} could no longer be recognised afterwards; declare it first ("${option}" in the file's options)`,
+  );
+}
 
 function headerRowOf(value: unknown): number | undefined {
   const row = typeof value === 'string' && /^[0-9]+$/.test(value) ? Number(value) : value;
   return typeof row === 'number' && Number.isSafeInteger(row) && row >= 1 ? row : undefined;
 }
+
+/** Of at least two rows. */
+function rangeOf(value: unknown): string | undefined {
+  const match = typeof value === 'string' ? RANGE.exec(value.trim().toUpperCase()) : null;
+  if (match === null) return undefined;
+  const [range, first, last] = match;
+  return last === undefined || Number(first) < Number(last) ? range : undefined;
+}
+
+const RANGE = /^[A-Z]{1,3}([1-9][0-9]{0,6})(?::[A-Z]{1,3}([1-9][0-9]{0,6}))?$/;
 
 function parseObject(text: string): Map<string, unknown> | string {
   if (Buffer.byteLength(text) > MAX_COMPANION_BYTES)

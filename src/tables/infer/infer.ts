@@ -49,6 +49,14 @@ export function classOf(cell: Cell): CellClass {
   return typeof cell === 'boolean' ? 'boolean' : 'integer';
 }
 
+/** What is blank: '' and white space in text files, null in files that have nulls. */
+export type BlankMode = 'empty' | 'null';
+
+/** Where a file has nulls, its texts are texts. */
+export function classIn(cell: Cell, blank: BlankMode): CellClass {
+  return blank === 'null' && typeof cell === 'string' ? 'string' : classOf(cell);
+}
+
 export function emptyCounts(): ClassCounts {
   return { integer: 0, number: 0, boolean: 0, string: 0 };
 }
@@ -80,7 +88,7 @@ export function fits(found: CellClass, type: ColumnType): boolean {
 export function storedValue(
   cell: Cell,
   column: Pick<Column, 'type' | 'declared' | 'declaredType' | 'file'>,
-  blank: 'empty' | 'null' = 'empty',
+  blank: BlankMode = 'empty',
 ): StoredValue {
   if (column.file) return fileStorage(column.file.type)(cell);
   if (cell === null) return blank === 'empty' && column.type === 'string' ? '' : null;
@@ -90,9 +98,13 @@ export function storedValue(
   return (column.declared ? declaredValue(cell, column) : inferredValue(cell, column.type)) ?? cell;
 }
 
-function textOf(cell: Exclude<Cell, null>, blank: 'empty' | 'null'): string {
+function textOf(cell: Exclude<Cell, null>, blank: BlankMode): string {
   if (typeof cell === 'string') return blank === 'empty' && isBlank(cell) ? '' : cell;
-  if (typeof cell === 'boolean') return cell ? 'TRUE' : 'FALSE';
+  if (typeof cell === 'boolean') {
+    // As JSON writes it, where it came from; else as spreadsheets do.
+    if (blank === 'null') return String(cell);
+    return cell ? 'TRUE' : 'FALSE';
+  }
   return String(typeof cell === 'number' ? cell + 0 : cell);
 }
 

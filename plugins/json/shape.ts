@@ -1,0 +1,175 @@
+/**
+ * Which rows a JSON file holds, if any: lines of objects, a list of objects (the file itself, or the one list in it), the
+ * features of GeoJSON, or columns side by side as pandas writes them.
+ */
+import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
+import { AppError, unreadable } from '../../src/base/errors.ts';
+import { eachElement, JsonFault, MemberSpans, skipSpace } from './scan.ts';
+import { decoded, type RowPlace } from './row-stream.ts';
+
+export type Shape =
+  | {
+      readonly kind: 'rows';
+      readonly place: RowPlace;
+      readonly isFeatures: boolean;
+      readonly isWhole: boolean;
+    }
+  | { readonly kind: 'columns'; readonly text: string; readonly columns: readonly ValueColumn[] };
+
+/** Values of one column; all columns have as many. */
+export interface ValueColumn {
+  readonly name: string;
+  /** Positions in the text where a value begins and ends, in turns. */
+  readonly spans: readonly number[];
+}
+
+/** An object is looked through as a whole, in memory. */
+const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
+/** Enough to tell a list, and lines from one object. */
+const HEAD_BYTES = 65_536;
+/** A list may stand in an object in an object in the file's object. */
+const MAX_LIST_DEPTH = 3;
+
+/** Files of these names are lines, whatever they hold. */
+const LINES = /^\.(?:ndjson|jsonl)\b/;
+
+/** Null: no rows. Throws `unreadable-file` for an object past 256 MiB. */
+export async function shapeOf(source: FileSource, extension: string): Promise<Shape | null> {
+  const head = await readBytes(source, 0, HEAD_BYTES);
+  const mark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
+  if (LINES.test(extension)) return rowsAt(mark, false);
+  const start = head.subarray(mark).toString('latin1');
+  const first = skipSpace(start, 0);
+  if (start[first] === '[') {
+    const isRows = /^[{\]]/.test(start.slice(skipSpace(start, first + 1)));
+    return isRows ? rowsAt(mark + first + 1, true) : null;
+  }
+  if (start[first] !== '{') return null;
+  const isShort = source.size <= HEAD_BYTES;
+  const end = new MemberSpans().scan(start, first);
+  const next = end < 0 ? '' : start.charAt(skipSpace(start, end));
+  if (next === '{') return rowsAt(mark, false);
+  if (next !== '' || (end >= 0 && !isShort)) return null;
+  if (source.size > MAX_OBJECT_BYTES) {
+    throw unreadable(
+      `an object of more than ${MAX_OBJECT_BYTES} bytes; a list or lines may be longer`,
+    );
+  }
+  return shapeOfObject(decoded(await readBytes(source, mark, source.size - mark), mark), mark);
+}
+
+/** Whether a file of this name is published as rows. */
+export async function hasRows(source: FileSource, extension: string): Promise<boolean> {
+  try {
+    return (await shapeOf(source, extension)) !== null;
+  } catch (error) {
+    if (error instanceof JsonFault || (error instanceof AppError && error.status === 422))
+      return false;
+    throw error;
+  }
+}
+
+function rowsAt(from: number, isList: boolean): Shape {
+  return { kind: 'rows', place: { from, isList }, isFeatures: false, isWhole: true };
+}
+
+function shapeOfObject(text: string, mark: number): Shape | null {
+  const from = skipSpace(text, 0);
+  const members = new MemberSpans();
+  const end = members.scan(text, from);
+  if (end < 0 || skipSpace(text, end) < text.length) return null;
+  const listAt = (at: number, isFeatures: boolean): Shape => ({
+    kind: 'rows',
+    place: { from: mark + Buffer.byteLength(text.slice(0, at + 1)), isList: true },
+    isFeatures,
+    isWhole: false,
+  });
+  const features = featuresIn(text, members);
+  if (features >= 0) return listAt(features, true);
+  const columns = columnsIn(text, members);
+  if (columns) return { kind: 'columns', text, columns };
+  const list = onlyListIn(text, from);
+  return list < 0 ? null : listAt(list, false);
+}
+
+function featuresIn(text: string, members: MemberSpans): number {
+  const valueOf = (name: string): string | null => {
+    for (let member = 0; member < members.count; member++) {
+      if (text.slice(members.nameFrom(member), members.nameTo(member)) !== name) continue;
+      return text.slice(members.valueFrom(member), members.valueFrom(member) + 20);
+    }
+    return null;
+  };
+  if (valueOf('type')?.startsWith('"FeatureCollection"') !== true) return -1;
+  for (let member = 0; member < members.count; member++) {
+    const isFeatures = text.slice(members.nameFrom(member), members.nameTo(member)) === 'features';
+    const at = members.valueFrom(member);
+    if (isFeatures && text[at] === '[') return at;
+  }
+  return -1;
+}
+
+/** Where the only list of objects at the least depth begins; -1 without one, and with several. */
+function onlyListIn(text: string, root: number): number {
+  let level = [root];
+  const members = new MemberSpans();
+  for (let depth = 0; depth < MAX_LIST_DEPTH && level.length > 0; depth++) {
+    const lists: number[] = [];
+    const below: number[] = [];
+    for (const object of level) {
+      members.scan(text, object);
+      for (let member = 0; member < members.count; member++) {
+        const at = members.valueFrom(member);
+        if (text[at] === '{') below.push(at);
+        else if (text[at] === '[' && isListOfObjects(text, at)) lists.push(at);
+      }
+    }
+    if (lists.length > 0) return lists.length === 1 ? lists[0]! : -1;
+    level = below;
+  }
+  return -1;
+}
+
+function isListOfObjects(text: string, at: number): boolean {
+  let count = 0;
+  return eachElement(text, at, (from) => text[from] === '{' && ++count > 0) >= 0 && count > 0;
+}
+
+/** `{"a":[1,2],"b":[3,4]}`, or pandas' own `{"a":{"0":1,"1":2},"b":{"0":3,"1":4}}`. */
+function columnsIn(text: string, members: MemberSpans): ValueColumn[] | null {
+  const columns: ValueColumn[] = [];
+  let length = -1;
+  for (let member = 0; member < members.count; member++) {
+    const at = members.valueFrom(member);
+    const spans =
+      text[at] === '[' ? elementsAt(text, at) : text[at] === '{' ? numberedAt(text, at) : null;
+    if (spans === null || spans.length === 0 || (length >= 0 && spans.length !== length))
+      return null;
+    length = spans.length;
+    const written = text.slice(members.nameFrom(member), members.nameTo(member));
+    columns.push({ name: JSON.parse(`"${written}"`) as string, spans });
+  }
+  const isIndexed = text[members.valueFrom(0)] === '{';
+  return columns.length > 1 || (columns.length === 1 && isIndexed) ? columns : null;
+}
+
+function elementsAt(text: string, at: number): number[] | null {
+  const spans: number[] = [];
+  const end = eachElement(text, at, (from, to) => {
+    if (text[from] === '{') return false;
+    return spans.push(from, to) > 0;
+  });
+  return end < 0 ? null : spans;
+}
+
+function numberedAt(text: string, at: number): number[] | null {
+  const members = new MemberSpans();
+  members.scan(text, at);
+  const spans: number[] = [];
+  for (let member = 0; member < members.count; member++) {
+    const name = text.slice(members.nameFrom(member), members.nameTo(member));
+    if (name !== String(member)) return null;
+    spans.push(members.valueFrom(member), members.valueTo(member));
+  }
+  return spans;
+}

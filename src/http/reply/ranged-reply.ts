@@ -1,0 +1,220 @@
+/**
+ * Bytes of an opened file as an answer: whole or in parts, or that the client has them already (RFC 9110).
+ *
+ * Nothing here grows with the file. Up to WHOLE_BYTES are read at once; more is sent by the kernel from the opened file: one that is
+ * replaced goes on as it was, one that shrinks leaves the answer shorter than announced. Bun sends parts of a path only,
+ * not of a descriptor's number: hence the path of the descriptor.
+ */
+import { existsSync } from 'node:fs';
+import type { HeldFile } from '../../base/files/file-source.ts';
+import type { Context } from '../context.ts';
+import type { Answer } from '../route.ts';
+import { type ByteRange, contentRange, parseRanges, rangeHolds } from './byte-ranges.ts';
+import { isTextLike, MIN_GZIP_BYTES, acceptsGzip, quotedTag } from './negotiate.ts';
+import { byteStream } from './outgoing-stream.ts';
+import { emptyReply, type Reply } from './reply.ts';
+
+/** Read into memory at once. A thousand slow readers hold a thousand times this. */
+const WHOLE_BYTES = 256 * 1024;
+/** Read at a time where the bytes pass through us. */
+const CHUNK_BYTES = 128 * 1024;
+/** Bun opens the path while it sends the head; the descriptor stays a little longer. */
+const CLOSE_DELAY_MS = 1_000;
+/** Linux: the opened files of this process by number. */
+const DESCRIPTORS = '/proc/self/fd';
+
+/** One version of some bytes. `headers` has their type and `Last-Modified`, as far as known. */
+export interface RangedContent {
+  readonly file: HeldFile;
+  /** Whether the file still holds the bytes that were opened. */
+  isUnchanged(): boolean;
+  readonly etag: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A compressed answer has neither length nor ranges, which programs that read data files need. */
+  readonly mayCompress: boolean;
+}
+
+/** An answer, and what of the file it still needs after it was given: nothing, its path for a moment, or all of it. */
+export interface RangedAnswer {
+  readonly answer: Answer;
+  readonly needs: 'nothing' | 'path' | 'file';
+}
+
+/** Once an answer was given. */
+export async function closeWhenSent(file: HeldFile, needs: RangedAnswer['needs']): Promise<void> {
+  if (needs === 'nothing') await file.close();
+  else if (needs === 'path') setTimeout(() => void file.close(), CLOSE_DELAY_MS);
+}
+
+/** The caller closes the file as the answer needs it, with `closeWhenSent`. */
+export async function rangedAnswer(
+  context: Context,
+  version: RangedContent,
+): Promise<RangedAnswer> {
+  const { request, method } = context;
+  const { file, etag, headers } = version;
+  if (isKnown(context, version)) return held({ ...emptyReply(304, headers), etag });
+  const range = request.headers.get('range');
+  const mayCut =
+    method !== 'HEAD' &&
+    rangeHolds(request.headers.get('if-range'), etag, headers['Last-Modified'] ?? '');
+  const ranges = mayCut ? parseRanges(range, file.size) : null;
+  if (ranges === null) {
+    return wholeAnswer(context, version, version.mayCompress && range === null);
+  }
+  const [only] = ranges;
+  if (only === undefined) return held(unsatisfiable(version));
+  return ranges.length === 1 ? partAnswer(version, only) : partsAnswer(version, ranges);
+}
+
+/** Without a body. */
+function unsatisfiable({ file, headers }: RangedContent): Reply {
+  const { 'Content-Type': _, 'Content-Disposition': __, ...rest } = headers;
+  return emptyReply(416, { ...rest, 'Content-Range': `bytes */${file.size}` });
+}
+
+function isKnown(context: Context, { etag, headers }: RangedContent): boolean {
+  const { headers: asked } = context.request;
+  if (asked.has('if-none-match')) return context.isNotModified(etag);
+  const since = Date.parse(asked.get('if-modified-since') ?? '');
+  return Date.parse(headers['Last-Modified'] ?? '') <= since;
+}
+
+async function wholeAnswer(
+  context: Context,
+  version: RangedContent,
+  mayCompress: boolean,
+): Promise<RangedAnswer> {
+  const { file, headers } = version;
+  const accepted = context.request.headers.get('accept-encoding');
+  const isCompressed =
+    mayCompress &&
+    file.size > MIN_GZIP_BYTES &&
+    isTextLike(headers['Content-Type']!) &&
+    acceptsGzip(accepted);
+  if (isCompressed) return compressedAnswer(context, version);
+  const range = { from: 0, to: file.size };
+  return file.size > WHOLE_BYTES
+    ? sent(version, range, 200, {})
+    : held(response(await file.read(0, file.size), version, 200, {}));
+}
+
+/** The server compresses it on its way; a part of it cannot be asked for. */
+async function compressedAnswer(
+  { method }: Context,
+  version: RangedContent,
+): Promise<RangedAnswer> {
+  const { file, etag, headers } = version;
+  const { 'Accept-Ranges': _, ...own } = headers;
+  const reply = (body: Reply['body']): Reply => ({ status: 200, headers: own, body, etag });
+  if (method === 'HEAD') return held(reply(null));
+  if (file.size <= WHOLE_BYTES) return held(reply(await file.read(0, file.size)));
+  const bytes = rangeBytes(version, { from: 0, to: file.size });
+  return { answer: reply(closing(bytes, file)), needs: 'file' };
+}
+
+async function partAnswer(version: RangedContent, range: ByteRange): Promise<RangedAnswer> {
+  const { file } = version;
+  const extra = { 'Content-Range': contentRange(range, file.size) };
+  const length = range.to - range.from;
+  if (length > WHOLE_BYTES) return sent(version, range, 206, extra);
+  return held(response(await file.read(range.from, length), version, 206, extra));
+}
+
+/** RFC 9110, 14.6. */
+async function partsAnswer(
+  version: RangedContent,
+  ranges: readonly ByteRange[],
+): Promise<RangedAnswer> {
+  const { file } = version;
+  const boundary = crypto.randomUUID().replaceAll('-', '');
+  const type = { 'Content-Type': `multipart/byteranges; boundary=${boundary}` };
+  const pieces = partPieces(version, ranges, boundary);
+  const length = ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+  if (length > WHOLE_BYTES) {
+    const body = byteStream(closing(pieces, file));
+    return { answer: response(body, version, 206, type), needs: 'file' };
+  }
+  const bytes: Uint8Array[] = [];
+  for await (const piece of pieces) bytes.push(piece);
+  return held(response(Buffer.concat(bytes), version, 206, type));
+}
+
+async function* partPieces(
+  version: RangedContent,
+  ranges: readonly ByteRange[],
+  boundary: string,
+): AsyncGenerator<Uint8Array> {
+  const { file, headers } = version;
+  for (const range of ranges) {
+    const place = contentRange(range, file.size);
+    const head = `\r\n--${boundary}\r\nContent-Type: ${headers['Content-Type']}\r\nContent-Range: ${place}\r\n\r\n`;
+    yield Buffer.from(head, 'latin1');
+    yield* rangeBytes(version, range);
+  }
+  yield Buffer.from(`\r\n--${boundary}--\r\n`, 'latin1');
+}
+
+/** Throws when the file is no longer what was opened, before its last piece is given away. */
+async function* rangeBytes(
+  { file, isUnchanged }: RangedContent,
+  { from, to }: ByteRange,
+): AsyncGenerator<Uint8Array> {
+  for (let at = from; at < to;) {
+    const bytes = await file.read(at, Math.min(CHUNK_BYTES, to - at));
+    at += bytes.length;
+    if (bytes.length === 0 || (at >= to && !isUnchanged())) {
+      throw new Error('The file changed while it was sent');
+    }
+    yield bytes;
+  }
+}
+
+/** The same pieces; the file is closed after the last one, and when nobody wants more. */
+function closing(pieces: AsyncGenerator<Uint8Array>, file: HeldFile): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        try {
+          const next = await pieces.next();
+          if (next.done === true) await file.close();
+          return next;
+        } catch (error) {
+          await file.close();
+          throw error;
+        }
+      },
+      async return() {
+        await pieces.return(undefined);
+        await file.close();
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+}
+
+function sent(
+  version: RangedContent,
+  { from, to }: ByteRange,
+  status: number,
+  extra: Readonly<Record<string, string>>,
+): RangedAnswer {
+  const { fd, path } = version.file;
+  const source = existsSync(DESCRIPTORS) ? `${DESCRIPTORS}/${fd}` : path;
+  const body = Bun.file(source).slice(from, to);
+  return { answer: response(body, version, status, extra), needs: 'path' };
+}
+
+function response(
+  body: Uint8Array | Blob | ReadableStream<Uint8Array>,
+  { etag, headers }: RangedContent,
+  status: number,
+  extra: Readonly<Record<string, string>>,
+): Response {
+  const all = { ...headers, ETag: quotedTag(etag, false), ...extra };
+  return new Response(body as Bun.BodyInit, { status, headers: all });
+}
+
+function held(answer: Answer): RangedAnswer {
+  return { answer, needs: 'nothing' };
+}
