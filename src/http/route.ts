@@ -181,7 +181,9 @@ export interface Viewer {
 }
 
 /** Groups of operations; resources are tagged with their type instead. */
-export type OperationTag = 'auth' | 'admin' | 'search' | 'uploads' | 'system' | 'events';
+export const OPERATION_TAGS = ['auth', 'admin', 'search', 'uploads', 'system', 'events'] as const;
+
+export type OperationTag = (typeof OPERATION_TAGS)[number];
 
 export interface ParameterDescription {
   readonly name: string;

@@ -24,16 +24,28 @@ const PIECE = 256 * 1024;
 
 const descriptions = new WeakMap<ServerServices, SharedWork<ApiDescription>>();
 
-/** The document of a caller. Takes a few milliseconds for a hundred resources; works in slices for thousands. */
-export function describeApi(services: ServerServices, caller: Caller): Promise<ApiDescription> {
+/**
+ * The document of a caller: what has one of the tags, or all. Takes a few milliseconds for a hundred resources; works in
+ * slices for thousands.
+ */
+export function describeApi(
+  services: ServerServices,
+  caller: Caller,
+  tags: readonly string[] | null,
+): Promise<ApiDescription> {
   let work = descriptions.get(services);
   if (work === undefined) descriptions.set(services, (work = new SharedWork()));
-  return work.get(JSON.stringify(caller), () => describe(services, caller));
+  return work.get(JSON.stringify([caller, tags]), () => describe(services, caller, tags));
 }
 
-async function describe(services: ServerServices, caller: Caller): Promise<ApiDescription> {
+async function describe(
+  services: ServerServices,
+  caller: Caller,
+  tags: readonly string[] | null,
+): Promise<ApiDescription> {
   const api = await callersApi(services, caller);
-  const order = await api.orderOf(await describeResources(services, api.resources));
+  const wanted = api.resources.filter(({ resource }) => tags?.includes(resource.type) ?? true);
+  const order = { ...(await api.orderOf(await describeResources(services, wanted))), tags };
   const slice = new TimeSlice();
   const encoder = new TextEncoder();
   const hash = new Bun.CryptoHasher('sha256');
@@ -78,6 +90,7 @@ export async function callersApi(services: ServerServices, caller: Caller): Prom
       routes,
       viewer: { caller, grants, readsMedia, mayUpload, usesEvents },
       resources: shown,
+      tags: null,
       handlerPaths: await pathsOfHandlers(services, shown, maxWaitMs),
     }),
   };
@@ -85,7 +98,13 @@ export async function callersApi(services: ServerServices, caller: Caller): Prom
 
 /** For an empty document root, a superuser and everything switched on: the document that is published. */
 export function hostedDocument(routes: readonly Route[]): JsonObject {
-  return openApiDocument({ routes, viewer: null, resources: [], handlerPaths: new Map() });
+  return openApiDocument({
+    routes,
+    viewer: null,
+    resources: [],
+    tags: null,
+    handlerPaths: new Map(),
+  });
 }
 
 async function routesThatAreOn(services: ServerServices): Promise<Route[]> {

@@ -60,7 +60,7 @@ function operation(
       ),
       ...failures(route, errorsOf(route, method, description), parts),
     },
-    ...(route.rules.access === 'public' ? {} : parts.security),
+    ...(route.rules.access === 'public' ? parts.noSecurity : parts.security),
   };
 }
 

@@ -19,6 +19,8 @@ export interface DocumentOrder {
   /** Null: an empty document root, a superuser, no security. */
   readonly viewer: Viewer | null;
   readonly resources: readonly DescribedResource[];
+  /** Operations with one of these tags; null: all. */
+  readonly tags: readonly string[] | null;
   /** As the programs report them, with paths relative to `/api/<name>`. */
   readonly handlerPaths: ReadonlyMap<DescribedResource, JsonObject>;
 }
@@ -40,11 +42,38 @@ export function* openApiText(order: DocumentOrder): Generator<string> {
   const parts = newParts(order.viewer !== null);
   yield `${JSON.stringify(HEAD).slice(0, -1)},"paths":{`;
   let between = '';
+  const referred = new Set<string>();
   for (const [path, item] of pathItems(order, parts)) {
-    yield `${between}${JSON.stringify(path)}:${JSON.stringify(item)}`;
+    const text = JSON.stringify(item);
+    if (order.tags !== null) addReferences(text, referred);
+    yield `${between}${JSON.stringify(path)}:${text}`;
     between = ',';
   }
-  yield `},"components":${JSON.stringify(componentsOf(parts))}}`;
+  const components = componentsOf(parts);
+  const shown = order.tags === null ? components : onlyReferred(components, referred);
+  yield `},"components":${JSON.stringify(shown)}}`;
+}
+
+function addReferences(json: string, found: Set<string>): void {
+  for (const [, pointer = ''] of json.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)) {
+    found.add(pointer);
+  }
+}
+
+/** Those, and what they refer to; security schemes are referred to by name. */
+function onlyReferred(components: JsonObject, referred: Set<string>): JsonObject {
+  const pick = (section: string): [string, unknown][] =>
+    Object.entries(components[section] as JsonObject).filter(([name]) =>
+      referred.has(`${section}/${name}`),
+    );
+  const { securitySchemes, ...others } = components;
+  const sections = Object.keys(others);
+  for (let known = -1; known < referred.size;) {
+    known = referred.size;
+    for (const section of sections) addReferences(JSON.stringify(pick(section)), referred);
+  }
+  const kept = sections.map((section) => [section, Object.fromEntries(pick(section))]);
+  return { ...Object.fromEntries(kept), securitySchemes };
 }
 
 /** Call after all paths are written: errors refer to models too. */
@@ -63,7 +92,7 @@ function* pathItems(
   order: DocumentOrder,
   parts: DocumentParts,
 ): Generator<readonly [string, JsonObject]> {
-  const { viewer } = order;
+  const { viewer, tags } = order;
   const taken = new Set<string>();
   const isNew = ([path]: readonly [string, JsonObject]): boolean => {
     const size = taken.size;
@@ -72,11 +101,26 @@ function* pathItems(
   for (const route of order.routes) {
     if (viewer !== null && !isListed(route, viewer)) continue;
     const entry = builtInPath(route, parts);
-    if (entry !== null && isNew(entry)) yield entry;
+    if (entry !== null && isNew(entry)) yield* tagged(entry, tags);
   }
   for (const described of order.resources) {
-    for (const entry of itemsOf(described, order, taken, parts)) if (isNew(entry)) yield entry;
+    for (const entry of itemsOf(described, order, taken, parts)) {
+      if (isNew(entry)) yield* tagged(entry, tags);
+    }
   }
+}
+
+/** With the operations that have one of the tags; nothing without any. */
+function* tagged(
+  [path, item]: readonly [string, JsonObject],
+  tags: readonly string[] | null,
+): Generator<readonly [string, JsonObject]> {
+  const operations = Object.entries(item).filter(
+    ([, operation]) =>
+      tags === null ||
+      ((operation as JsonObject)['tags'] as readonly string[]).some((tag) => tags.includes(tag)),
+  );
+  if (operations.length > 0) yield [path, Object.fromEntries(operations)];
 }
 
 function isListed({ rules: route }: Route, viewer: Viewer): boolean {

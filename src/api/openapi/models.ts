@@ -135,6 +135,8 @@ export interface DocumentParts {
   readonly errors: ErrorAnswers;
   /** Members of an operation that requires sign-in. */
   readonly security: { readonly security?: readonly JsonObject[] };
+  /** Of operations for everybody. */
+  readonly noSecurity: DocumentParts['security'];
   /** Unique in the document. */
   operationId(method: string, path: string): string;
 }
@@ -167,6 +169,7 @@ export function newParts(namesSecurity: boolean): DocumentParts {
     security: namesSecurity
       ? { security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })) }
       : {},
+    noSecurity: namesSecurity ? { security: [] } : {},
     operationId(method, path) {
       const words = `${method.toLowerCase()}_${path.replace(/%[0-9A-F]{2}|[^A-Za-z0-9]+/g, '_')}`;
       const base = words.replace(/_+/g, '_').replace(/_$/, '');
