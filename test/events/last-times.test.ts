@@ -39,7 +39,7 @@ describe('an extractor of the configuration finds no time out of range', () => {
         extractors: [{ ...source, time }],
         syslogTimezone: 'UTC',
       });
-      const { text: fields } = extraction.fieldsOf('x', text, undefined, NOW);
+      const { text: fields } = extraction.fieldsOf(lineOf('x', text), undefined, NOW);
       const { event_time: eventTime = null } = JSON.parse(fields) as { event_time?: string };
       expect(eventTime).toBe(expected);
     });
@@ -49,8 +49,13 @@ describe('an extractor of the configuration finds no time out of range', () => {
 test('an access log past the year 9999 yields nothing that is no time', () => {
   const extraction = new Extraction({ extractors: [], syslogTimezone: 'UTC' });
   const line = '10.0.0.7 - - [31/Dec/9999:23:59:59 -1200] "GET / HTTP/1.1" 200 1';
-  expect(extraction.fieldsOf('access_combined', line, undefined, NOW)).toEqual({
+  expect(extraction.fieldsOf(lineOf('access_combined', line), undefined, NOW)).toEqual({
     text: '{}',
     eventTime: null,
+    host: null,
   });
 });
+
+function lineOf(sourcetype: string, data: string) {
+  return { index: 'default', source: 'default', sourcetype, data };
+}

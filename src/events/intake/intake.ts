@@ -8,7 +8,7 @@
 import type { Grants } from '../../accounts/rights/permissions.ts';
 import { grantsCoverEvents } from '../../accounts/rights/permissions.ts';
 import type { EventDraft } from '../event.ts';
-import type { Extraction } from './extract/extraction.ts';
+import type { Extracted, Extraction, Line } from './extract/extraction.ts';
 import { JsonNumber } from '../../base/json/json.ts';
 import { exactJson, isObject, MAX_EVENT_VALUES } from './json-text.ts';
 import { parseTime } from '../event-time.ts';
@@ -170,13 +170,8 @@ export class IntakeTools {
     return may;
   }
 
-  fieldsOf(
-    sourcetype: string,
-    data: string,
-    client: unknown,
-    json?: unknown,
-  ): { text: string; eventTime: number | null } {
-    return this.#extraction.fieldsOf(sourcetype, data, client, this.now, json);
+  fieldsOf(line: Line, client: unknown): Extracted {
+    return this.#extraction.fieldsOf(line, client, this.now);
   }
 
   /**
@@ -207,9 +202,12 @@ export class IntakeTools {
       const problem = fieldsProblem(fields, this.limits);
       if (problem !== null) return new EntryProblem('fields', `extracted_fields: ${problem}`);
     }
-    const { text, eventTime } = this.fieldsOf(meta.sourcetype, data, fields, entry.json);
+    const { json } = entry;
+    const { text, eventTime, host } = this.fieldsOf({ ...meta, data, json }, fields);
     const given = (): number | null =>
       typeof entry.eventTime === 'string' ? parseTime(entry.eventTime) : null;
+    // What the data says counts before what the dialect supposes.
+    if (host !== null && !entry.host && !this.#order.defaults.host) meta.host = host;
     return { ...meta, data, fields: text, eventTime: eventTime ?? given() };
   }
 }

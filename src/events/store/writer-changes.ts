@@ -108,9 +108,9 @@ function draftOf(old: EventRow, sent: SentEvent, { extraction, now }: ChangeTool
   if (data === old.data && meta.sourcetype === old.sourcetype) {
     return { ...meta, data, fields: old.fields, eventTime: eventTimeOf(oldFields) };
   }
-  const yielded = extraction.membersOf(old.sourcetype, old.data, now);
+  const yielded = extraction.read(old, now)?.members ?? null;
   const kept = isObject(oldFields) && yielded !== null ? without(oldFields, yielded) : oldFields;
-  const { text, eventTime } = extraction.fieldsOf(meta.sourcetype, data, kept, now);
+  const { text, eventTime } = extraction.fieldsOf({ ...meta, data }, kept, now);
   return { ...meta, data, fields: text, eventTime };
 }
 

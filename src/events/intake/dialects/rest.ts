@@ -95,12 +95,12 @@ function draftOf(
   for (const _ in errors) return null;
   const meta = metaOf(sent, order.defaults);
   const data = sent.data!;
-  const { text, eventTime } = tools.fieldsOf(
-    meta.sourcetype,
-    data,
+  const { text, eventTime, host } = tools.fieldsOf(
+    { ...meta, data },
     sent.hasFields ? sent.fields : undefined,
   );
-  return { ...meta, data, fields: text, eventTime };
+  const found = sent.host === undefined && order.defaults.host === undefined ? host : null;
+  return { ...meta, host: found ?? meta.host, data, fields: text, eventTime };
 }
 
 function requireRights(drafts: readonly EventDraft[], tools: IntakeTools): void {

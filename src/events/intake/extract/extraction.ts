@@ -1,44 +1,58 @@
 /**
- * Fields found in an event's data, by its sourcetype and the configured extractors. Never fails: unreadable data
- * yields nothing.
+ * Fields found in an event's data: by its sourcetype where that names a format, else by the look of the data, and by the
+ * configured extractors. Never fails: unreadable data yields nothing.
  */
-import {
-  exactJson,
-  hasAwkwardNumbers,
-  isDeeper,
-  isObject,
-  isPlain,
-  MAX_EVENT_VALUES,
-} from '../json-text.ts';
-import { parseJson } from '../../../base/json/json.ts';
-import { requireJsonBounds } from '../../../base/json/json-outline.ts';
+import { exactJson, isObject } from '../json-text.ts';
 import { parseTime } from '../../event-time.ts';
 import { extractAccessLog } from './access-log.ts';
+import type { Layout } from './column-lines.ts';
+import { layoutIn } from './column-lines.ts';
+import type { Detected, Found, Surroundings } from './detect.ts';
+import { detect, finish, jsonFound, lineFound, syslogFound } from './detect.ts';
+import { jsonObject, parsedObject } from './json-object.ts';
 import type { Members } from './members.ts';
 import { memberSet } from './members.ts';
-import { extractPairs, hasTwoPairs } from './pairs.ts';
+import { extractPairs } from './pairs.ts';
 import type { Extractor } from './pattern.ts';
 import type { ExtractorSetting } from '../../../config/extractor-pattern.ts';
 import { compileExtractor } from './pattern.ts';
-import { extractSyslog } from './syslog-fields.ts';
 
-/** Deeper data would overflow recursive code; it stays text. */
-const MAX_DEPTH = 200;
+/** Sources whose columns are remembered. */
+const MAX_LAYOUTS = 1000;
 
 export interface ExtractionSettings {
   readonly extractors: readonly ExtractorSetting[];
   readonly syslogTimezone: string;
 }
 
-/** With whether some hold numbers that JSON.stringify would change. */
-interface Found {
-  readonly members: Members;
-  readonly isAwkward: boolean;
+/** The text an event consists of, and where it is from. */
+export interface Line {
+  readonly sourcetype: string;
+  readonly data: string;
+  readonly index: string;
+  readonly source: string;
+  /** `data` already parsed. */
+  readonly json?: unknown;
+}
+
+export interface Extracted {
+  /** JSON of `extracted_fields`. */
+  readonly text: string;
+  /** Microseconds. */
+  readonly eventTime: number | null;
+  readonly host: string | null;
+}
+
+/** What the data holds. */
+export interface Reading extends Detected {
+  /** The sourcetype or an extractor names the format: what is found counts more than what the client sent. */
+  readonly isChosen: boolean;
 }
 
 export class Extraction {
   readonly #timezone: string;
   readonly #patterns: { sourcetype: string; field: string; extract: Extractor }[];
+  readonly #layouts = new Map<string, Layout>();
 
   constructor(settings: ExtractionSettings) {
     this.#timezone = settings.syslogTimezone;
@@ -49,47 +63,52 @@ export class Extraction {
     }));
   }
 
-  /** `now`: microseconds. */
-  membersOf(sourcetype: string, data: string, now: number): Members | null {
-    return this.#find(sourcetype.toLowerCase(), data, now)?.members ?? null;
-  }
-
-  /**
-   * JSON text of `extracted_fields`: the extracted members override the client's. `client` undefined: none sent.
-   * `json`: `data` already parsed.
-   */
-  fieldsOf(
-    sourcetype: string,
-    data: string,
-    client: unknown,
-    now: number,
-    json?: unknown,
-  ): { text: string; eventTime: number | null } {
-    const found = this.#find(sourcetype.toLowerCase(), data, now, json);
-    if (found === null) {
-      if (client === undefined) return { text: '{}', eventTime: null };
-      return { text: exactJson(client), eventTime: eventTimeOf(client) };
+  /** `client` undefined: no fields were sent. `now`: microseconds. */
+  fieldsOf(line: Line, client: unknown, now: number): Extracted {
+    const found = this.read(line, now);
+    const isKept = found !== null && (found.isChosen || client === undefined || isObject(client));
+    if (!isKept) {
+      const host = found?.host?.value ?? null;
+      if (client === undefined) return { text: '{}', eventTime: null, host };
+      return { text: exactJson(client), eventTime: eventTimeOf(client), host };
     }
-    const merged = isObject(client) ? { ...client, ...found.members } : found.members;
-    const isKnownPlain = !found.isAwkward && (client === undefined || json !== undefined);
+    const { members, isAwkward } = found;
+    const merged = isObject(client) ? mergedWith(client, found) : members;
+    const isKnownPlain = !isAwkward && (client === undefined || line.json !== undefined);
     const text = isKnownPlain ? JSON.stringify(merged) : exactJson(merged);
-    return { text, eventTime: eventTimeOf(merged) };
+    const isFound = merged['event_time'] === members['event_time'] && found.time !== null;
+    const eventTime = isFound ? found.time.value : eventTimeOf(merged);
+    return { text, eventTime, host: found.host?.value ?? null };
   }
 
-  #find(sourcetype: string, data: string, now: number, json?: unknown): Found | null {
-    const own =
-      json === undefined || sourcetype !== 'json'
-        ? builtIn(sourcetype, data, now, this.#timezone)
-        : readObject(json, data);
-    let members = own?.members ?? null;
+  /** Null: nothing was found. */
+  read(line: Line, now: number): Reading | null {
+    const sourcetype = line.sourcetype.toLowerCase();
+    const around = { now, timezone: this.#timezone, layout: this.#layoutOf(line) };
+    const named = builtIn(sourcetype, line, around);
+    const isNamed = named !== undefined;
+    let found: Reading | null = null;
+    const own = isNamed ? named : detect(line.data, around);
+    if (own !== null) found = { ...own, isChosen: isNamed };
     for (const { sourcetype: wanted, field, extract } of this.#patterns) {
       if (wanted !== '*' && wanted !== sourcetype) continue;
-      const text = field === 'data' ? data : members?.[field];
-      if (typeof text !== 'string') continue;
-      const found = extract(text);
-      if (found !== null) members = members === null ? found : Object.assign(members, found);
+      const text = field === 'data' ? line.data : found?.members[field];
+      const members = typeof text === 'string' ? extract(text) : null;
+      if (members !== null) found = withPattern(found, members, wanted === '*');
     }
-    return members === null ? null : { members, isAwkward: own?.isAwkward ?? false };
+    return found;
+  }
+
+  /** What an earlier line of the source said of its columns. */
+  #layoutOf({ index, source, data }: Line): Layout | undefined {
+    const told = data.startsWith('#') ? layoutIn(data) : null;
+    if (told === null && this.#layouts.size === 0) return undefined;
+    const place = JSON.stringify([index, source]);
+    if (told === null) return this.#layouts.get(place);
+    this.#layouts.delete(place);
+    this.#layouts.set(place, told);
+    if (this.#layouts.size > MAX_LAYOUTS) this.#layouts.delete(this.#layouts.keys().next().value!);
+    return undefined;
   }
 }
 
@@ -99,74 +118,69 @@ export function eventTimeOf(fields: unknown): number | null {
   return typeof value === 'string' ? parseTime(value) : null;
 }
 
-function builtIn(sourcetype: string, data: string, now: number, timezone: string): Found | null {
+function mergedWith(client: Members, { members, isChosen, isTimeDerived }: Reading): Members {
+  if (!isChosen) return Object.assign(memberSet(), members, client);
+  const merged = Object.assign(memberSet(), client, members);
+  if (isTimeDerived && Object.hasOwn(client, 'event_time'))
+    merged['event_time'] = client['event_time'];
+  return merged;
+}
+
+/** An extractor of the sourcetype takes the place of what was guessed; one for all is added. */
+function withPattern(found: Reading | null, members: Members, isForAll: boolean): Reading {
+  const time = eventTimeOf(members);
+  const fact = time === null ? null : { value: time, key: 'extractor' };
+  const base = {
+    format: 'extractor',
+    time: fact ?? found?.time ?? null,
+    host: found?.host ?? null,
+    isTimeDerived: fact === null,
+    isAwkward: found?.isAwkward ?? false,
+    isChosen: true,
+  };
+  if (found === null) return { ...base, members };
+  if (found.isChosen || isForAll) {
+    const format =
+      found.isChosen && found.format !== 'extractor' ? `${found.format}, extractor` : base.format;
+    return { ...base, format, members: Object.assign(found.members, members) };
+  }
+  const { event_time } = found.members;
+  return {
+    ...base,
+    members: event_time === undefined || fact !== null ? members : { event_time, ...members },
+  };
+}
+
+/** Undefined: the sourcetype names no format. */
+function builtIn(
+  sourcetype: string,
+  { data, json }: Line,
+  around: Surroundings,
+): Detected | null | undefined {
   switch (sourcetype) {
-    case 'json':
-      return jsonObject(data);
+    case 'json': {
+      const object = json === undefined ? jsonObject(data) : parsedObject(json, data);
+      return finished(object === null ? null : jsonFound(object), around);
+    }
     case 'kv':
-      return plain(extractPairs(data, 'kv'));
     case 'logfmt':
-      return plain(extractPairs(data, 'logfmt'));
+      return finished(lineFound(extractPairs(data, sourcetype), data, around), around);
     case 'syslog':
-      return plain(extractSyslog(data, now, timezone));
-    case 'access_combined':
-      return plain(extractAccessLog(data));
+      return finished(syslogFound(data, around), around);
+    case 'access_combined': {
+      const members = extractAccessLog(data);
+      return finished(members === null ? null : { format: 'access', members }, around);
+    }
     case 'auto':
-      return automatic(data, now, timezone);
-    default:
+      return detect(data, around);
+    case 'none':
+    case 'plain':
       return null;
+    default:
+      return undefined;
   }
 }
 
-function automatic(data: string, now: number, timezone: string): Found | null {
-  if (/^\s*\{/.test(data)) {
-    const found = jsonObject(data);
-    if (found !== null) return found;
-  }
-  if (/^<\d{1,3}>/.test(data)) {
-    const found = extractSyslog(data, now, timezone);
-    if (found !== null) return plain(found);
-  }
-  const access = extractAccessLog(data);
-  if (access !== null) return plain(access);
-  return hasTwoPairs(data) ? plain(extractPairs(data, 'kv')) : null;
-}
-
-function plain(members: Members | null): Found | null {
-  return members === null ? null : { members, isAwkward: false };
-}
-
-function jsonObject(data: string): Found | null {
-  // NaN and 1e999 are not JSON a client could get back.
-  if (!/^\s*\{/.test(data)) return null;
-  const isAwkward = hasAwkwardNumbers(data);
-  let value: unknown;
-  try {
-    if (isAwkward || data.length > 2 * MAX_EVENT_VALUES)
-      requireJsonBounds(data, { values: MAX_EVENT_VALUES, depth: MAX_DEPTH });
-    value = isAwkward ? parseJson(data) : JSON.parse(data);
-  } catch {
-    // Not JSON, or beyond the limits of an event.
-    return null;
-  }
-  if (!isObject(value) || (isAwkward && /[0-9][eE]\+?[0-9]{3}/.test(data) && hasInfinite(value)))
-    return null;
-  if (isDeeper(value, MAX_DEPTH)) return null;
-  return { members: Object.assign(memberSet(), value), isAwkward };
-}
-
-/** As `jsonObject`, already parsed. */
-function readObject(value: unknown, data: string): Found | null {
-  if (!isObject(value)) return null;
-  const isAwkward = !isPlain(value);
-  if (isAwkward && /[0-9][eE]\+?[0-9]{3}/.test(data) && hasInfinite(value)) return null;
-  return { members: Object.assign(memberSet(), value), isAwkward };
-}
-
-function hasInfinite(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if ('source' in value && 'value' in value && typeof value.value === 'number') {
-    return !Number.isFinite(value.value);
-  }
-  return Object.values(value).some(hasInfinite);
+function finished(found: Found | null, around: Surroundings): Detected | null {
+  return found === null ? null : finish(found, around);
 }

@@ -9,8 +9,11 @@ import { memberSet, setPresent } from './members.ts';
 // Patterns count escapes: alternation per character would take seconds in a megabyte of text.
 const RFC5424 =
   /^(?:<(\d{1,3})>)?1 (\S+) (\S+) (\S+) (\S+) (\S+) (-|(?:\[[^\]"\\]*(?:(?:\\.|"[^"\\]*(?:\\.[^"\\]*){0,5000}")[^\]"\\]*){0,5000}\])+)(?: (.*))?$/s;
+/** Heroku leaves out the structured data. */
+const HEROKU = /^<(\d{1,3})>1 (\d{4}-\S+) (\S+) (\S+) (\S+) (-) ()(?![-[])(.*)$/s;
+/** Local messages have no host; what ends in a colon is the program. */
 const RFC3164 =
-  /^(?:<(\d{1,3})>)?([A-Z][a-z]{2}) {1,2}(\d{1,2}) (\d{2}):(\d{2}):(\d{2}) (\S+) ([^\s:[]+)(?:\[([^\]]*)\])?:? ?(.*)$/s;
+  /^(?:<(\d{1,3})>)?([A-Z][a-z]{2}) {1,2}(\d{1,2}) (\d{2}):(\d{2}):(\d{2})(?:\.\d{1,6})? (?:(\S*[^\s:]) )?([^\s:[]+)(?:\[([^\]]*)\])?:? ?(.*)$/s;
 const PRIORITY_ONLY = /^<(\d{1,3})>(.*)$/s;
 const SEVERITIES = ['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug'];
 const DATE = /^\d{4}-\d\d-\d\dT/;
@@ -20,7 +23,7 @@ const DAY_MICROS = 86_400_000_000;
 /** Null for other text. `now` (microseconds) supplies the year that RFC 3164 omits. */
 export function extractSyslog(text: string, now: number, timezone: string): Members | null {
   const members = memberSet();
-  const modern = RFC5424.exec(text);
+  const modern = RFC5424.exec(text) ?? HEROKU.exec(text);
   if (modern !== null && setPriority(members, modern[1])) {
     const [, , time, hostname, appname, procid, msgid, data, message] = modern;
     const micros = time === '-' ? null : parseTime(time!);
@@ -32,14 +35,15 @@ export function extractSyslog(text: string, now: number, timezone: string): Memb
     setPresent(members, 'appname', appname);
     setPresent(members, 'procid', procid);
     setPresent(members, 'msgid', msgid);
-    if (data !== '-') members['structured_data'] = structuredData(data!);
+    if (data !== '-' && data !== '') members['structured_data'] = structuredData(data!);
     if (message !== undefined) members['message'] = message.replace(/^\ufeff/, '');
     return members;
   }
   const old = RFC3164.exec(text);
   if (old !== null && setPriority(members, old[1])) {
     const [, , month, day, hour, minute, second, hostname, appname, procid, message] = old;
-    const time = recentTime([month!, day!, hour!, minute!, second!], now, timezone);
+    const parts = [MONTHS.indexOf(month!), ...[day, hour, minute, second].map(Number)];
+    const time = parts[0]! < 0 ? null : recentTime(parts, now, timezone);
     if (time === null && old[1] === undefined && !MONTHS.includes(month!)) return null;
     if (time !== null) members['event_time'] = timeText(time);
     setPresent(members, 'hostname', hostname);
@@ -81,18 +85,11 @@ function structuredData(text: string): Members {
   return elements;
 }
 
-/** Chooses the year that puts the time into (now - 364 d, now + 1 d]. */
-function recentTime(
-  [month, day, hour, minute, second]: readonly [string, string, string, string, string],
-  now: number,
-  timezone: string,
-): number | null {
-  const monthIndex = MONTHS.indexOf(month);
-  if (monthIndex < 0) return null;
+/** `parts`: month from 0, day, hour, minute, second. Chooses the year that puts them into (now - 364 d, now + 1 d]. */
+export function recentTime(parts: readonly number[], now: number, timezone: string): number | null {
   const thisYear = new Date(now / 1000).getUTCFullYear();
   for (const year of [thisYear + 1, thisYear, thisYear - 1]) {
-    const parts = [year, monthIndex, Number(day), Number(hour), Number(minute), Number(second)];
-    const micros = zonedMicros(parts, timezone);
+    const micros = zonedMicros([year, ...parts], timezone);
     if (micros !== null && micros <= now + DAY_MICROS && micros > now - 364 * DAY_MICROS)
       return micros;
   }

@@ -1,0 +1,225 @@
+/**
+ * Lines of programs that write neither JSON nor pairs: what each puts before its message.
+ *
+ * The groups of a pattern become members, but for `rest`, in which more is looked for. A time stands at the start of the
+ * line, and these patterns begin behind it, unless they are `WHOLE`.
+ */
+import { typedValue } from './pairs.ts';
+import type { Members } from './members.ts';
+import { memberSet } from './members.ts';
+
+export interface ProgramLine {
+  readonly format: string;
+  readonly members: Members;
+  /** As written, when it does not stand at the start; klog omits the year: `1120 10:00:00.123456`. */
+  readonly time: string | undefined;
+  /** Where other formats may lie, such as the message. */
+  readonly rest: string;
+}
+
+type Patterns = readonly (readonly [format: string, pattern: RegExp])[];
+
+const LEVELS =
+  'TRACE|DEBUG|INFO|INFORMATION|NOTICE|WARN|WARNING|ERROR|ERR|SEVERE|CRITICAL|CRIT|FATAL|ALERT|EMERG|PANIC|TRC|VRB|DBG|INF|WRN|FTL';
+const LEVEL = `(?<level>${LEVELS})`;
+const PG_LEVEL =
+  '(?<level>LOG|INFO|NOTICE|WARNING|ERROR|FATAL|PANIC|DEBUG\\d?|DETAIL|HINT|STATEMENT|CONTEXT)';
+const REST = '(?<rest>.*)$';
+const QUOTED = '"([^"\\\\]*(?:\\\\.[^"\\\\]*){0,5000})"';
+
+function quotedAs(name: string): string {
+  return QUOTED.replace('(', `(?<${name}>`);
+}
+
+const WHOLE: Patterns = [
+  [
+    'klog',
+    /^(?<level>[IWEF])(?<time>\d{4} \d\d:\d\d:\d\d\.\d{6}) +(?<pid>\d+) (?<caller>[^\s\]]+:\d+)\] (?<rest>.*)$/s,
+  ],
+  [
+    'python',
+    new RegExp(`^(?<level>DEBUG|INFO|WARNING|ERROR|CRITICAL):(?<logger>[\\w.]+):${REST}`, 's'),
+  ],
+  [
+    'uvicorn',
+    /^(?<level>INFO|WARNING|ERROR): {2,}(?:(?<clientip>[\d.a-f:]+):(?<client_port>\d+) - "(?<method>[A-Z]+) (?<uri>\S+) (?<protocol>HTTP\/[\d.]+)" (?<status>\d{3}))?(?<rest>.*)$/s,
+  ],
+  [
+    'dotnet',
+    /^(?<level>trce|dbug|info|warn|fail|crit): (?<logger>[\w.`+]+)\[(?<event_id>\d+)\]\s*(?<rest>.*)$/s,
+  ],
+  [
+    'log4j',
+    new RegExp(
+      `^\\d\\d:\\d\\d:\\d\\d[.,]\\d{3} \\[(?<thread>[^\\]]+)\\] ${LEVEL} +(?<logger>[A-Za-z_][\\w.$/-]*) +[-–] ${REST}`,
+      's',
+    ),
+  ],
+  [
+    'haproxy',
+    /^(?<clientip>[\d.a-fA-F:]+):(?<client_port>\d+) \[(?<time>\d\d\/[A-Z][a-z]{2}\/\d{4}:[\d:.]+)\] (?<frontend>\S+) (?<backend>[^\s/]+)\/(?<server>\S+) (?<timers>[-\d/+]+) (?:(?<status>-?\d+) )?(?<bytes>\+?\d+) (?:\S+ \S+ )?(?<termination_state>\S{2,4}) [\d/+]+ \d+\/\d+(?: \{[^}]*\}){0,2}(?: "(?<method>[A-Z]+) (?<uri>[^\s"]+)[^"]*")?(?<rest>)/,
+  ],
+  [
+    'rails',
+    /^Started (?<method>[A-Z]+) "(?<uri>[^"]*)" for (?<clientip>\S+) at (?<time>\d{4}-.{10,25})$(?<rest>)/,
+  ],
+];
+
+const WHOLE_START =
+  /^(?:[IWEF]\d{4} |\d\d:\d\d:\d\d[.,]|[A-Z]{4,8}:|[a-z]{4}: |Started |[\da-fA-F:.]+:\d+ \[)/;
+
+const AFTER_TIME: Patterns = [
+  ['cri', /^(?<stream>stdout|stderr) (?<logtag>[FP]) (?<rest>.*)$/s],
+  [
+    'nginx_error',
+    /^\[(?<level>\w+)\] (?<pid>\d+)#(?<tid>\d+): (?:\*(?<connection>\d+) )?(?<rest>.*)$/s,
+  ],
+  [
+    'apache_error',
+    /^\[(?:(?<module>\w+):)?(?<level>\w+)\] \[pid (?<pid>\d+)(?::tid (?<tid>\d+))?\](?: \[client (?<client>[^\]]+)\])? (?<rest>.*)$/s,
+  ],
+  [
+    'mysql',
+    /^(?<thread>\d+) \[(?<level>\w+)\] (?:\[(?<code>MY-\d+)\] \[(?<subsystem>\w+)\] )?(?<rest>.*)$/s,
+  ],
+  [
+    'postgres',
+    new RegExp(
+      `^\\[(?<pid>\\d+)\\](?:-\\d+)?:? (?:(?:(?<user>[\\w.\\[\\]-]+)@(?<database>[\\w.\\[\\]-]+) )?)${PG_LEVEL}:  ?${REST}`,
+      's',
+    ),
+  ],
+  [
+    'spring',
+    new RegExp(
+      `^${LEVEL} +(?<pid>\\d+) --- (?:\\[(?<application>[^\\]]*)\\] )?\\[ *(?<thread>[^\\]]+)\\] (?<logger>\\S+) *: ${REST}`,
+      's',
+    ),
+  ],
+  [
+    'elasticsearch',
+    /^\[(?<level>[A-Z]+) *\]\[(?<logger>[\w.$-]+) *\] ?\[(?<node>[^\]]+)\] ?(?<rest>.*)$/s,
+  ],
+  [
+    'log4j',
+    new RegExp(
+      `^(?:\\[(?<thread>[^\\]]+)\\] )?\\[?${LEVEL} *\\]? +(?<logger>[A-Za-z_][\\w.$/-]*)(?::\\d+)? +[-–] ${REST}`,
+      's',
+    ),
+  ],
+  [
+    'log4j',
+    new RegExp(
+      `^${LEVEL} +\\[(?<thread>[^\\]]+)\\] +(?<logger>[A-Za-z_][\\w.$/-]*) +[-–] ${REST}`,
+      's',
+    ),
+  ],
+  [
+    'jboss',
+    new RegExp(`^${LEVEL} +\\[(?<logger>[\\w.$-]+)\\] \\((?<thread>[^)]+)\\) ${REST}`, 's'),
+  ],
+  [
+    'tomcat',
+    new RegExp(`^${LEVEL} \\[(?<thread>[^\\]]+)\\] (?<logger>[\\w$]+\\.[\\w.$<>]+) ${REST}`, 's'),
+  ],
+  ['kafka', new RegExp(`^${LEVEL} (?<rest>.*) \\((?<logger>[\\w$]+\\.[\\w.$]+)\\)\\s*$`, 's')],
+  ['python', new RegExp(`^[-|]? ?(?<logger>[A-Za-z_][\\w.]*) +[-|] +${LEVEL} +[-|] +${REST}`, 's')],
+  ['fail2ban', new RegExp(`^(?<logger>[\\w.]+)\\s+\\[(?<pid>\\d+)\\]: ${LEVEL}\\s+${REST}`, 's')],
+  [
+    'zap',
+    /^(?<level>[a-zA-Z]+)\t(?:(?<logger>[\w.-]+)\t)?(?:(?<caller>[\w./@-]+:\d+)\t)?[^\t]*(?:\t(?<rest>.*))?$/s,
+  ],
+  ['tracing', new RegExp(`^${LEVEL} +(?<logger>[A-Za-z_]\\w*(?:::\\w+)*)(?:\\]|:) ${REST}`, 's')],
+  [
+    'bind',
+    /^(?<category>[a-z][\w-]*): (?<level>info|notice|warning|error|critical|debug \d+): (?<rest>.*)$/s,
+  ],
+  ['unbound', /^unbound\[(?<pid>\d+):\d+\] (?<level>\w+): (?<rest>.*)$/s],
+  ['etcd', /^(?<level>[DINWEC]) \| (?<logger>[\w./-]+): (?<rest>.*)$/s],
+  ['gunicorn', /^\[(?<pid>\d+)\] \[(?<level>[A-Z]+)\] (?<rest>.*)$/s],
+  ['ruby', /^#(?<pid>\d+)\] +(?<level>[A-Z]+) -- (?<program>[^:]*): (?<rest>.*)$/s],
+  ['mongodb', /^(?<level>[DIWEF]) (?<component>[A-Z]+) +\[(?<context>[^\]]+)\] (?<rest>.*)$/s],
+  ['redis', /^(?<level>[.\-*#]) (?<rest>.*)$/s],
+  [
+    'clickhouse',
+    /^\[ (?<thread>\d+) \] \{(?<query_id>[^}]*)\} <(?<level>\w+)> (?<logger>[^:]+): (?<rest>.*)$/s,
+  ],
+  [
+    'suricata',
+    /^\[\*\*\] \[(?<signature_id>[\d:]+)\] (?<signature>.*?) \[\*\*\] (?:\[Classification: (?<classification>[^\]]*)\] )?\[Priority: (?<priority>\d+)\] \{(?<proto>\w+)\} (?<src>\S+) -> (?<dst>\S+)(?<rest>)$/s,
+  ],
+  [
+    'envoy',
+    new RegExp(
+      `^"(?<method>[A-Z]+) (?<uri>\\S+) (?<protocol>HTTP/[\\d.]+)" (?<status>\\d+) (?<response_flags>\\S+)(?: \\S+ \\S+ ${QUOTED})? (?<bytes_received>\\d+) (?<bytes>\\d+) (?<duration>\\d+) (?<upstream_time>\\d+|-) ${quotedAs('forwarded_for')} ${quotedAs('useragent')} ${quotedAs('request_id')} ${quotedAs('authority')} ${quotedAs('upstream')}${REST}`,
+      's',
+    ),
+  ],
+  [
+    'django',
+    /^"(?<method>[A-Z]+) (?<uri>\S+) (?<protocol>HTTP\/[\d.]+)" (?<status>\d{3}) (?<bytes>\d+)(?<rest>)$/,
+  ],
+];
+
+/** The parts an nginx error ends in. */
+const NGINX_PARTS =
+  /, (client|server|request|upstream|referrer): ("[^"\\]*(?:\\.[^"\\]*){0,5000}"|[^,]*)/g;
+const REDIS_LEVELS: Readonly<Record<string, string>> = {
+  ...{ '.': 'debug', '-': 'verbose', '*': 'notice', '#': 'warning' },
+};
+const KLOG_LEVELS: Readonly<Record<string, string>> = {
+  ...{ I: 'info', W: 'warning', E: 'error', F: 'fatal', D: 'debug', N: 'notice', C: 'critical' },
+};
+
+/** Lines that begin with something else than a time. */
+export function wholeLine(text: string): ProgramLine | null {
+  return WHOLE_START.test(text) ? firstOf(WHOLE, text) : null;
+}
+
+/** `text`: what follows the time. */
+export function lineAfterTime(text: string): ProgramLine | null {
+  const line = firstOf(AFTER_TIME, text);
+  if (line?.format !== 'nginx_error') return line;
+  for (const [, name, value] of line.rest.matchAll(NGINX_PARTS))
+    line.members[name!] = value!.replace(/^"|"$/g, '');
+  return { ...line, rest: '' };
+}
+
+function firstOf(patterns: Patterns, text: string): ProgramLine | null {
+  for (const [format, pattern] of patterns) {
+    const groups = pattern.exec(text)?.groups;
+    if (groups === undefined) continue;
+    const members = memberSet();
+    for (const name in groups) {
+      const value = groups[name];
+      if (
+        name === 'rest' ||
+        name === 'time' ||
+        value === undefined ||
+        value === '' ||
+        value === '-'
+      )
+        continue;
+      members[name] = typedValue(name === 'level' ? levelOf(format, value) : value.trim());
+    }
+    return { format, members, time: groups['time'], rest: groups['rest'] ?? '' };
+  }
+  return null;
+}
+
+function levelOf(format: string, level: string): string {
+  if (format === 'redis') return REDIS_LEVELS[level] ?? level;
+  return (level.length === 1 && KLOG_LEVELS[level]) || level;
+}
+
+const WORD = new RegExp(
+  `(?:^|[\\s\\[(<|])(?:${LEVELS})(?=[\\s\\]):>|,]|$)|[\\[<(](?:${LEVELS.toLowerCase()}) *[\\])>]|^(?:${LEVELS.toLowerCase()})(?=[\\s:])`,
+);
+/** A level stands close behind the time. */
+const LEVEL_WITHIN = 64;
+
+/** The word that says how grave a line is. */
+export function levelIn(rest: string): string | null {
+  const found = WORD.exec(rest.slice(0, LEVEL_WITHIN))?.[0];
+  return found === undefined ? null : found.replace(/[^A-Za-z]/g, '');
+}
