@@ -23,7 +23,7 @@ import { JSON_BOUNDS } from '../src/base/json/json-outline.ts';
 import { MAX_EVENT_VALUES } from '../src/events/intake/json-text.ts';
 import { MAX_NUMBER_LENGTH } from '../src/base/json/json.ts';
 import { MAX_ISSUES } from '../src/base/errors.ts';
-import { MAX_CREATED_ROWS } from '../src/tables/edit/mutation.ts';
+import { MAX_CHANGED_ROWS } from '../src/tables/edit/change-request.ts';
 import {
   MAX_CELLS as MAX_PAGE_CELLS,
   MAX_CONDITIONS,
@@ -85,7 +85,7 @@ const FIXED_LIMITS: readonly (readonly string[])[] = [
   ['Values in a JSON body; a change of rows may hold more.', count(JSON_BOUNDS.values), ''],
   ['Values of one event, members and elements of its fields counted.', count(MAX_EVENT_VALUES), ''],
   ['Values in a change of rows.', count(MAX_ROW_VALUES), ''],
-  ['Rows one request creates.', count(MAX_CREATED_ROWS), ''],
+  ['Rows one request creates.', count(MAX_CHANGED_ROWS), ''],
   ['Problems of a request that its answer tells.', count(MAX_ISSUES), ''],
   ['Characters of a number in JSON.', count(MAX_NUMBER_LENGTH), ''],
   ['Bytes of a form.', size(MAX_FORM_BYTES), ''],

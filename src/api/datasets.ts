@@ -1,5 +1,5 @@
 /** Rows and columns of datasets. */
-import { AppError } from '../base/errors.ts';
+import { AppError, invalidRequest, mismatch } from '../base/errors.ts';
 import { presentAsker } from '../base/scheduling/current-person.ts';
 import { type Soon, whenThere } from '../base/scheduling/maybe-promise.ts';
 import { loadGrants } from '../accounts/rights/permissions.ts';
@@ -8,8 +8,9 @@ import { contentDisposition } from '../tables/encode/download-name.ts';
 import { type Format, formatDetails, FORMATS } from '../tables/read/format.ts';
 import { parseListParameters } from '../tables/read/list-parameters.ts';
 import type { RowsPage } from '../tables/copy/table-cache.ts';
+import { isObject } from '../tables/edit/mutation.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
-import { mayAccess } from '../operations/access.ts';
+import { mayAccess, requireAccess } from '../operations/access.ts';
 import { readOnlyReason } from '../operations/resources.ts';
 import {
   type ChangeRequest,
@@ -21,8 +22,10 @@ import {
   queryRows,
   READ_METHODS,
   readSchema,
+  receiptOf,
   requireWritable,
   requireWritableContent,
+  ROW_METHODS,
 } from '../operations/datasets.ts';
 import type { Answer } from '../http/route.ts';
 import { isStillAdmitted } from '../http/hooks/admission.ts';
@@ -50,6 +53,72 @@ export async function datasetRows(context: Context, name: string): Promise<Answe
   return method === 'GET' || method === 'HEAD'
     ? listRows(context, resource)
     : change(context, resource);
+}
+
+export interface RowAddress {
+  readonly resource: Resource;
+  /** Digits. */
+  readonly id: string;
+  /** The path after `/api/`, as typed. */
+  readonly name: string;
+  readonly path: string;
+}
+
+/** One row by its own address. */
+export async function datasetRow(context: Context, address: RowAddress): Promise<Reply> {
+  const { services, caller, origin, method } = context;
+  const { name, path: alsoNamed, resource } = address;
+  const verb = verbOf(method);
+  await requireAccess(services, caller, origin, { name, alsoNamed, resource, verb });
+  if (method === 'OPTIONS') {
+    const isFixed = methodsOf(context, resource) === READ_METHODS;
+    return emptyReply(204, { Allow: isFixed ? READ_METHODS : ROW_METHODS });
+  }
+  return verb === 'read' ? readRow(context, address) : changeRow(context, address);
+}
+
+function readRow(context: Context, { resource, id }: RowAddress): Soon<Reply> {
+  const { columns } = parseListParameters(context.search);
+  const parameters = { ...NO_PARAMETERS, filter: `{"_row_id":${id}}`, columns };
+  return queryRows(context.services, resource, parameters, 'ndjson', async (query) => {
+    const page = await context.services.reading.run(query.table, query.prepared, {});
+    const text = await new Response(page.body).text();
+    if (text === '') throw noRow(id);
+    const etag = etagOf(query, page.version);
+    if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
+    return bodyReply(text.trimEnd(), 'application/json', { etag, headers: VARY });
+  });
+}
+
+async function changeRow(context: Context, { resource, id }: RowAddress): Promise<Reply> {
+  const { method } = context;
+  requireWritable(context.services, resource, 'PATCH');
+  if (method !== 'PATCH' && method !== 'DELETE') {
+    const headers = { allow: ROW_METHODS };
+    throw new AppError('method-not-allowed', 'Method Not Allowed', { headers });
+  }
+  requireChangesAllowed(context);
+  await requireWritableContent(context.services, resource);
+  const body =
+    method === 'DELETE'
+      ? { action: 'delete', data: { _row_id: id } }
+      : { action: 'update', data: rowData(await context.json(), id) };
+  if (id === '0') throw noRow(id);
+  return changed(context, resource, { method, body });
+}
+
+function noRow(id: string): AppError {
+  return new AppError('not-found', `Row ${id} not found`);
+}
+
+/** The columns of a row in a body: alone, or as those who change rows by the dataset's address write them. */
+function rowData(body: unknown, id: string): unknown {
+  if (!isObject(body)) throw mismatch('update data must be an object');
+  // No cell is an object, so this is no row with columns of these names.
+  const values = body['action'] === 'update' && isObject(body['data']) ? body['data'] : body;
+  const { _row_id: named = id } = values;
+  if (String(named) === id) return { ...values, _row_id: id };
+  throw mismatch(`_row_id must be ${id}, as in the address`);
 }
 
 function listRows(context: Context, resource: Resource): Soon<Answer> {
@@ -195,10 +264,7 @@ function downloadHeader(
   return { 'Content-Disposition': contentDisposition(name.join('-'), page.format) };
 }
 
-/**
- * For the script of the dataset page: many rows in one write, where the API changes one at a time, and a check of
- * values before that.
- */
+/** For the script of the dataset page, which posts every change: many rows in one write, and a check of values before. */
 export async function changeMany(context: Context, resource: Resource): Promise<Reply> {
   await requireChangeable(context, resource);
   const body = await context.json();
@@ -206,7 +272,7 @@ export async function changeMany(context: Context, resource: Resource): Promise<
   if (action === 'check')
     return jsonReply({ misfits: await checkValues(context.services, resource, data) });
   const method = action === 'update' ? 'PATCH' : 'DELETE';
-  return changed(context, resource, { method, takesLists: true, body });
+  return changed(context, resource, { method, body });
 }
 
 async function change(context: Context, resource: Resource): Promise<Reply> {
@@ -227,24 +293,31 @@ function requireChangeable(context: Context, resource: Resource): Promise<void> 
 async function changed(
   context: Context,
   resource: Resource,
-  request: Pick<ChangeRequest, 'method' | 'takesLists' | 'body'>,
+  request: Pick<ChangeRequest, 'method' | 'body'>,
 ): Promise<Reply> {
   const isLenient = isHandledLeniently(context.request.headers.get('prefer'));
+  const body =
+    isDryRun(context) && isObject(request.body) ? { ...request.body, dry_run: true } : request.body;
   const result = await changeRows(context.services, context.user, context.origin, resource, {
     ...request,
+    body,
     ifMatch: versionsOf(context.request.headers.get('if-match')),
     isLenient,
   });
-  const { rowIds, version } = result;
-  return jsonReply(
-    { success: true, count: rowIds.length, row_ids: rowIds },
-    {
-      headers: {
-        ETag: `"${version}"`,
-        ...(isLenient && { 'Preference-Applied': 'handling=lenient' }),
-      },
+  return jsonReply(receiptOf(result), {
+    headers: {
+      ETag: `"${result.version}"`,
+      ...(isLenient && { 'Preference-Applied': 'handling=lenient' }),
     },
-  );
+  });
+}
+
+function isDryRun(context: Context): boolean {
+  const input = context.queryValue('dry_run');
+  if (input === null || input === '0' || input === 'false') return false;
+  if (input === '1' || input === 'true') return true;
+  const msg = 'Input should be 1 or 0';
+  throw invalidRequest({ type: 'bool_parsing', loc: ['query', 'dry_run'], msg, input });
 }
 
 /**

@@ -19,7 +19,7 @@ const MAX_RETRY_AFTER_S = 30;
 const STALE_AFTER_MS = 24 * 60 * 60 * 1000;
 const DELETE_RETRY_MS = 1000;
 
-export type LockReason = 'write:create' | 'write:update' | 'write:delete' | 'upload';
+export type LockReason = `write:${'create' | 'update' | 'delete' | 'upsert' | 'batch'}` | 'upload';
 
 /** Times are RFC 3339 texts. */
 export interface FileLock {

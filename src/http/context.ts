@@ -74,7 +74,7 @@ interface ContextFacts {
   readonly idleLimit: IdleLimit;
 }
 
-/** Values in a change of rows: MAX_CREATED_ROWS of seven columns. */
+/** Values in a change of rows: MAX_CHANGED_ROWS of seven columns. */
 export const MAX_ROW_VALUES = 400_000;
 /** What holds for paths that are no route: files decide existence, method and read-only mode themselves. */
 export const FILES = {

@@ -5,12 +5,9 @@ import { fileNameOf, stemOf } from '../base/paths.ts';
 import { type Soon, whenThere } from '../base/scheduling/maybe-promise.ts';
 import type { Format } from '../tables/read/format.ts';
 import type { ListParameters } from '../tables/read/list-parameters.ts';
-import {
-  misfitValues,
-  type MisfitValue,
-  parseMutation,
-  type ValueRules,
-} from '../tables/edit/mutation.ts';
+import { looksAtRows, type Mutation, parseMutation } from '../tables/edit/change-request.ts';
+import { misfitValues, type MisfitValue, type ValueRules } from '../tables/edit/mutation.ts';
+import { TableRowFinder } from '../tables/edit/row-finder.ts';
 import { StaleRead } from '../tables/read/table-reader.ts';
 import type { PreparedRead } from '../tables/copy/table-cache.ts';
 import type { Table } from '../tables/copy/table.ts';
@@ -18,11 +15,12 @@ import type { Resource } from '../docroot/registry/registry.ts';
 import { loadGrants } from '../accounts/rights/permissions.ts';
 import { mayAccess, type Origin, record, requireAccess } from './access.ts';
 import { isWritable, readOnlyReason } from './resources.ts';
-import type { EditResult } from '../tables/edit/draft.ts';
+import type { EditResult, StepResult } from '../tables/edit/draft.ts';
 
 /** `Allow` of a dataset that cannot be written. */
 export const READ_METHODS = 'GET, HEAD, OPTIONS';
 export const DATASET_METHODS = 'GET, HEAD, OPTIONS, POST, PATCH, DELETE';
+export const ROW_METHODS = 'GET, HEAD, OPTIONS, PATCH, DELETE';
 
 /**
  * The dataset of a name after `/api/` or `/schema/`; synchronous when `requireAccess` is. Throws as `requireAccess`,
@@ -127,18 +125,11 @@ export interface ChangeRequest {
   /** Tags of `If-Match`; null when the header is absent. */
   readonly ifMatch: readonly string[] | null;
   readonly isLenient?: boolean;
-  readonly takesLists?: boolean;
 }
 
-const AUDIT_ACTIONS = {
-  create: 'create_dataset_rows',
-  update: 'update_dataset_row',
-  delete: 'delete_dataset_row',
-} as const;
-
 /**
- * Resolves when the change is durable. Throws `schema-mismatch`, `precondition-failed`, `not-found` for a row,
- * `locked` and `conflict`.
+ * Resolves when the change is durable. Throws `permission-denied` when it looks at rows and the caller may not read
+ * them, `schema-mismatch`, `precondition-failed`, `not-found` for a row, `locked` and `conflict`.
  */
 export async function changeRows(
   services: App,
@@ -147,35 +138,63 @@ export async function changeRows(
   resource: Resource,
   request: ChangeRequest,
 ): Promise<EditResult> {
-  const { method, body, ifMatch, isLenient, takesLists } = request;
-  const rules = { ...valueRules(resource), isLenient, takesLists };
-  const parsed = new WeakMap<Table, ReturnType<typeof parseMutation>>();
+  const { method, body, ifMatch, isLenient } = request;
+  const isAlone = looksAtRows(body);
+  if (isAlone) {
+    const { canonical: name } = resource;
+    await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
+  }
+  const rules = { ...valueRules(resource), isLenient };
+  const parsed = new WeakMap<Table, { version: string; mutation: Promise<Mutation> }>();
   const result = await services.edits.submit({
     target: services.datasets.targetOf(resource),
     owner: caller.username,
     ifMatch,
     name: resource.canonical,
+    isAlone,
     validate: (table) => {
+      const version = table.version();
       const known = parsed.get(table);
-      if (known) return known;
-      const checking = parseMutation(method, body, table.writableColumns, rules);
-      parsed.set(table, checking);
-      return checking;
+      if (known && (!isAlone || known.version === version)) return known.mutation;
+      const finder = new TableRowFinder(table, services.reading);
+      const mutation = parseMutation(method, body, table.writableColumns, rules, finder);
+      parsed.set(table, { version, mutation });
+      return mutation;
     },
   });
   if (result.isChanged) {
     services.cache.drop(resource.rel);
-    const recorded = record(
-      services,
-      { user: caller, origin },
-      AUDIT_ACTIONS[result.action],
-      resource.sheet === null ? resource.rel : `${resource.rel}/${resource.sheet}`,
-      detailsOf(result),
+    const name = resource.sheet === null ? resource.rel : `${resource.rel}/${resource.sheet}`;
+    const entries = result.steps.flatMap(auditEntries);
+    const recorded = entries.map(([action, details]) =>
+      record(services, { user: caller, origin }, action, name, details),
     );
-    // In parallel: the audit entry waits for the disk, those notified of the change work in other processes.
-    await Promise.all([recorded, result.followed]);
+    // In parallel: audit entries wait for the disk, those notified of the change work in other processes.
+    await Promise.all([...recorded, result.followed]);
   }
   return result;
+}
+
+/** What the caller is told of a change. */
+export function receiptOf({ action, isDryRun, rowIds, steps }: EditResult): object {
+  const results = steps.map((step) => ({
+    action: step.action,
+    count: step.rowIds.length,
+    row_ids: step.rowIds,
+    ...countsOf(step),
+  }));
+  return {
+    success: true,
+    ...(isDryRun && { dry_run: true }),
+    count: rowIds.length,
+    row_ids: rowIds,
+    ...(action === 'batch' ? { results } : steps[0] && countsOf(steps[0])),
+  };
+}
+
+function countsOf({ action, rowIds, createdIds }: StepResult): object {
+  if (action !== 'upsert') return {};
+  return { created: createdIds.length, updated: rowIds.length - createdIds.length };
 }
 
 /**
@@ -201,18 +220,27 @@ function valueRules({ kind }: Resource): ValueRules {
   return { maxTextLength: kind.dataset?.maxTextLength, hasNull: kind.dataset?.hasNull };
 }
 
-function detailsOf({ action, rowIds }: EditResult): string {
-  if (action === 'update') {
-    return rowIds.length === 1
-      ? `Updated dataset row ${rowIds[0]}`
-      : `Updated ${rowIds.length} dataset rows: ${rowIds.join(', ')}`;
-  }
-  if (action === 'delete') {
-    return rowIds.length === 1
-      ? `Deleted dataset row ${rowIds[0]}`
-      : `Deleted ${rowIds.length} dataset rows: ${rowIds.join(', ')}`;
-  }
-  return rowIds.length === 1 ? 'Created 1 dataset row' : `Created ${rowIds.length} dataset rows`;
+function auditEntries({ action, rowIds, createdIds }: StepResult): [string, string][] {
+  if (action === 'delete') return entry('delete_dataset_row', 'Deleted', rowIds);
+  const created = new Set(createdIds);
+  const updated = rowIds.filter((id) => !created.has(id));
+  const text =
+    created.size === 1 ? 'Created 1 dataset row' : `Created ${created.size} dataset rows`;
+  return [
+    ...(created.size > 0 ? [['create_dataset_rows', text] as [string, string]] : []),
+    ...entry('update_dataset_row', 'Updated', updated),
+  ];
+}
+
+/** Ids named in one entry; it tells the number of all. */
+const MAX_AUDITED_IDS = 500;
+
+function entry(action: string, verb: string, rowIds: readonly number[]): [string, string][] {
+  if (rowIds.length === 0) return [];
+  if (rowIds.length === 1) return [[action, `${verb} dataset row ${rowIds[0]}`]];
+  const named = rowIds.slice(0, MAX_AUDITED_IDS).join(', ');
+  const rest = rowIds.length > MAX_AUDITED_IDS ? ', …' : '';
+  return [[action, `${verb} ${rowIds.length} dataset rows: ${named}${rest}`]];
 }
 
 /** The right, the kind and the mode of the server allow it. */

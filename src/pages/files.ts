@@ -1,10 +1,12 @@
 /** Every path without a built-in route. Files come and go without touching any route. */
 import {
   changeMany,
+  datasetRow,
   datasetRows,
   datasetSchema,
   requireChangesAllowed,
   requireRead,
+  type RowAddress,
   verbOf,
 } from '../api/datasets.ts';
 import { AppError } from '../base/errors.ts';
@@ -62,8 +64,25 @@ async function answer(context: Context): Promise<Answer> {
     const isInFamily = area !== undefined && services.registry.lookup(area, name) !== null;
     if (isInFamily && family === 'api') return datasetRows(context, name);
     if (isInFamily && family === 'schema') return datasetSchema(context, name);
+    if (!isInFamily && family === 'api') {
+      const row = addressedRow(context, rest);
+      if (row !== null) return datasetRow(context, row);
+    }
   }
   return fileAnswer(context, name);
+}
+
+/** The row of a dataset that a path below `/api` means; null where it means a file, or nothing. */
+function addressedRow(
+  { services: { registry }, segments }: Context,
+  names: readonly string[],
+): RowAddress | null {
+  const id = names.at(-1)!;
+  if (names.length < 2 || !/^(?:0|[1-9][0-9]*)$/.test(id)) return null;
+  const resource = registry.lookup('dataset', names.slice(0, -1).join('/'));
+  const isFile = registry.lookup('content', segments.join('/')) !== null;
+  if (isFile || resource?.kind.dataset === undefined) return null;
+  return { resource, id, name: names.join('/'), path: segments.join('/') };
 }
 
 /** A miss is 404 for callers allowed to know, else 403. */

@@ -56,7 +56,7 @@ describe('the envelope is refused (DS-75)', () => {
     ),
     ['PATCH', { action: 'update' }, 'update data must be an object'],
     ['DELETE', { action: 'delete' }, 'delete data must be an object'],
-    ...[null, [], [{ _row_id: 1 }], 'x', 1, false].flatMap((data) => [
+    ...[null, 'x', 1, false, [1], [{ _row_id: 1 }, null]].flatMap((data) => [
       ['PATCH', { action: 'update', data }, 'update data must be an object'] as const,
       ['DELETE', { action: 'delete', data }, 'delete data must be an object'] as const,
     ]),

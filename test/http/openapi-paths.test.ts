@@ -36,7 +36,7 @@ test('paths end in a slash where the contract writes one, and nowhere else', asy
   const paths = await pathsFor(shared.superuser);
   expect(WITH_SLASH.filter((path) => !paths.includes(path))).toEqual([]);
   const others = paths.filter((path) => path.endsWith('/') && !WITH_SLASH.includes(path));
-  expect(others).toEqual(['/', '/api/a/', '/schema/a/', '/ui/a/']);
+  expect(others).toEqual(['/', '/api/a/', '/api/a/{row_id}/', '/schema/a/', '/ui/a/']);
   for (const path of ['/api/events/tail', '/api/apikeys', '/auth/sessions', '/search']) {
     expect(paths).toContain(path);
   }

@@ -115,6 +115,7 @@ describe('for each caller', () => {
     const reader = operationsOf(await documentOf(await service.as('auditor')));
     expect(reader.filter((one) => one.includes('products'))).toEqual([
       'GET /api/shop/products/',
+      'GET /api/shop/products/{row_id}/',
       'GET /schema/shop/products/',
       'GET /ui/shop/products/',
     ]);
@@ -127,7 +128,9 @@ describe('for each caller', () => {
     const operations = operationsOf(await documentOf(await service.as('scribe')));
     expect(operations.filter((one) => one.includes('orders')).sort()).toEqual([
       'DELETE /api/shop/orders/',
+      'DELETE /api/shop/orders/{row_id}/',
       'PATCH /api/shop/orders/',
+      'PATCH /api/shop/orders/{row_id}/',
       'POST /api/shop/orders/',
     ]);
   });
@@ -168,6 +171,7 @@ describe('for each caller', () => {
     expect(operations).toContain('GET /api/health/');
     expect(operations.filter((one) => one.startsWith('GET /api/a%20%7Bb%7D/'))).toEqual([
       'GET /api/a%20%7Bb%7D/c%20d%20%C3%A9/',
+      'GET /api/a%20%7Bb%7D/c%20d%20%C3%A9/{row_id}/',
     ]);
   });
 

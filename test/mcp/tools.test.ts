@@ -17,6 +17,7 @@ const PEOPLE = `name,age,even\n${ROWS.join('\n')}\n`;
 const shared = sharedService({
   files: {
     'people.csv': PEOPLE,
+    'stock.csv': 'sku,n\na,1\nb,2\n',
     'empty.csv': 'a,b\n',
     'deep/notes.md': '# Notes\n\nSee [people](../people.csv). <script>alert(1)</script>\n',
     'page.html': '<!doctype html><title>P</title><p>größe</p>',
@@ -366,6 +367,60 @@ describe('write_resource', () => {
     );
   });
 
+  test('changes many rows together or none, as over HTTP (DS-240)', async () => {
+    const change = (given: object, client = shared.writer) =>
+      call(client, 'write_resource', { resource: 'stock', ...given });
+    const text = () => Bun.file(`${shared.service.docroot}/stock.csv`).text();
+    const made = await change({
+      action: 'upsert',
+      key: ['sku'],
+      data: [
+        { sku: 'a', n: 5 },
+        { sku: 'c', n: 6 },
+      ],
+    });
+    expect(made.structuredContent).toEqual({
+      success: true,
+      count: 2,
+      row_ids: [1, 3],
+      created: 1,
+      updated: 1,
+    });
+    const filter = { n: { $gte: 5 } };
+    const tried = await change({ action: 'delete', filter, dry_run: true });
+    expect(tried.structuredContent).toEqual({
+      success: true,
+      dry_run: true,
+      count: 2,
+      row_ids: [1, 3],
+    });
+    expect(await text()).toBe('sku,n\na,5\nb,2\nc,6\n');
+    const operations = [
+      {
+        action: 'update',
+        data: [
+          { _row_id: 1, n: 1 },
+          { _row_id: 2, n: 1 },
+        ],
+      },
+      { action: 'delete', filter, expected_count: 2 },
+    ];
+    const gone = { resource: 'stock', action: 'batch', operations: [...operations, operations[0]] };
+    expect(await failure(shared.writer, 'write_resource', gone)).toEndWith('Row 1 not found');
+    const done = await change({ action: 'batch', operations });
+    expect(done.structuredContent).toMatchObject({ count: 4 });
+    expect(await text()).toBe('sku,n\nb,1\n');
+    await shared.service.accounts.grant('blind', 'stock', 'write');
+    const blind = await shared.service.as('blind');
+    const looking = { resource: 'stock', action: 'delete', filter: {}, dry_run: true };
+    expect(await failure(blind, 'write_resource', looking)).toEndWith(
+      "Permission denied: read on 'stock'",
+    );
+    expect(
+      await failure(shared.writer, 'write_resource', { resource: 'stock', action: 'batch' }),
+    ).toEndWith("Missing argument 'operations'");
+  });
+
   test('is audited as the same change over HTTP (DS-141)', async () => {
     const entries = async () =>
       (await listAudit(shared.service.accounts.db, { limit: 2, offset: 0 })).entries.map(
@@ -394,7 +449,7 @@ describe('write_resource', () => {
       ['POST', 'create', {}],
       ['POST', 'create', [{ nobody: 1 }]],
       ['POST', 'create', [{ age: 'x' }]],
-      ['PATCH', 'update', []],
+      ['PATCH', 'update', [1]],
       ['PATCH', 'update', { name: 'x' }],
       ['PATCH', 'update', { _row_id: 999, name: 'x' }],
       ['DELETE', 'delete', { _row_id: 999 }],
@@ -406,8 +461,8 @@ describe('write_resource', () => {
       const { detail: text } = (await http.json()) as { detail: string };
       expect(await refused(action, data)).toBe(`Error executing tool write_resource: ${text}`);
     }
-    expect(await refused('upsert', {})).toContain(
-      "Argument 'action' must be one of create, update, delete",
+    expect(await refused('replace', {})).toContain(
+      "Argument 'action' must be one of create, update, delete, upsert, batch",
     );
     expect(await refused('create', 'x')).toContain("Argument 'data' must be an object or an array");
     expect(await refused('create', undefined)).toContain("Missing argument 'data'");

@@ -7,7 +7,7 @@ import { kinds } from '../../plugins/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { ChildPool } from '../../src/processes/child-pool.ts';
 import { defaultConfig } from '../../src/config/settings.ts';
-import { parseMutation } from '../../src/tables/edit/mutation.ts';
+import { parseMutation } from '../../src/tables/edit/change-request.ts';
 import type { Table } from '../../src/tables/copy/table.ts';
 import type { TableTarget } from '../../src/tables/copy/table-target.ts';
 import { fileJobs } from '../../src/docroot/parsing/file-jobs.ts';
@@ -85,6 +85,7 @@ export async function docrootInPlace(
         owner: 'ada',
         name,
         ifMatch,
+        isAlone: false,
         validate: ({ writableColumns }) =>
           parseMutation(METHODS[body.action], body, writableColumns),
       }),

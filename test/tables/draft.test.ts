@@ -1,7 +1,7 @@
 /** Edits of many rows, which others must not have to wait for. */
 import { expect, test } from 'bun:test';
 import { Draft } from '../../src/tables/edit/draft.ts';
-import { MAX_CREATED_ROWS, parseMutation } from '../../src/tables/edit/mutation.ts';
+import { MAX_CHANGED_ROWS, parseMutation } from '../../src/tables/edit/change-request.ts';
 import { docrootInPlace } from '../support/docroot-in-place.ts';
 
 /** What comes of the work, and how often others had their turn meanwhile. */
@@ -17,7 +17,7 @@ async function withTurns<T>(work: () => Promise<T>): Promise<{ result: T; turns:
 }
 
 test('taking many new rows into an edit, and telling its copy of them, gives the event loop turns', async () => {
-  const ROWS = MAX_CREATED_ROWS;
+  const ROWS = MAX_CHANGED_ROWS;
   await using place = await docrootInPlace({ 'a.csv': 'n,t\n1,x\n' });
   const table = await place.table('a');
   const data = Array.from({ length: ROWS }, (_, n) => ({ n, t: `text ${n}` }));

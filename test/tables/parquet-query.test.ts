@@ -5,7 +5,7 @@ import { readParquet } from '../../plugins/parquet/reader.ts';
 import { encoders } from '../../src/tables/encode/encode.ts';
 import type { Format } from '../../src/tables/read/format.ts';
 import { loadTable } from '../../src/tables/copy/load.ts';
-import { parseMutation } from '../../src/tables/edit/mutation.ts';
+import { parseMutation } from '../../src/tables/edit/change-request.ts';
 import { planQuery } from '../../src/tables/read/query-plan.ts';
 import { runPage } from '../../src/tables/read/query-run.ts';
 import type { Column } from '../../src/tables/types.ts';
@@ -185,7 +185,8 @@ describe('DS-77, DS-78: changes', () => {
       ],
     };
     const mutation = await parseMutation('POST', body, columns);
-    const [row] = mutation.action === 'create' ? mutation.rows : [];
+    const [step] = mutation.steps;
+    const [row] = step?.action === 'create' ? step.rows : [];
     expect([...row!.values()]).toEqual([5, '1.1', '7', '2024-05-05T10:00:00', '2024-05-05', '']);
   });
 

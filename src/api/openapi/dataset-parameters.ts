@@ -3,7 +3,8 @@ import type { JsonObject } from './models.ts';
 
 interface Parameter {
   readonly name: string;
-  readonly in: 'query' | 'header';
+  readonly in: 'query' | 'header' | 'path';
+  readonly required?: boolean;
   readonly description: string;
   readonly schema: JsonObject;
 }
@@ -69,6 +70,21 @@ const listParameters: readonly Parameter[] = [
   },
 ];
 
+const dryRun: Parameter = {
+  name: 'dry_run',
+  in: 'query',
+  description: '1: check everything and write nothing',
+  schema: { enum: ['0', '1'], default: '0' },
+};
+
+const rowId: Parameter = {
+  name: 'row_id',
+  in: 'path',
+  required: true,
+  description: '`_row_id` of the row',
+  schema: { type: 'integer', minimum: 1 },
+};
+
 const conditional: readonly Parameter[] = [
   {
     name: 'If-None-Match',
@@ -92,7 +108,10 @@ const conditional: readonly Parameter[] = [
 ];
 
 const all: ReadonlyMap<string, Parameter> = new Map(
-  [...listParameters, ...conditional].map((parameter) => [parameter.name, parameter]),
+  [...listParameters, dryRun, rowId, ...conditional].map((parameter) => [
+    parameter.name,
+    parameter,
+  ]),
 );
 
 export const LIST_PARAMETERS = referTo([
@@ -100,7 +119,9 @@ export const LIST_PARAMETERS = referTo([
   'If-None-Match',
 ]);
 export const READ_PARAMETERS = referTo(['If-None-Match']);
-export const CHANGE_PARAMETERS = referTo(['If-Match', 'Prefer']);
+export const CHANGE_PARAMETERS = referTo(['dry_run', 'If-Match', 'Prefer']);
+export const ROW_PARAMETERS = referTo(['columns', 'If-None-Match']);
+export const ROW_PARAMETER = referTo(['row_id'])[0]!;
 
 export function parameterComponents(): JsonObject {
   return Object.fromEntries(all);

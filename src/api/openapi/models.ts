@@ -32,14 +32,91 @@ const validationModel = Type.Object(
   { $id: 'HTTPValidationError' },
 );
 
+const rowIds = Type.Array(Type.Integer({ minimum: 1 }));
+const count = Type.Integer({ minimum: 0 });
+
 export const changeModel = Type.Object(
   {
     success: Type.Literal(true),
-    count: Type.Integer({ minimum: 0 }),
-    row_ids: Type.Array(Type.Integer({ minimum: 1 })),
+    count,
+    row_ids: rowIds,
+    dry_run: Type.Optional(Type.Literal(true)),
+    created: Type.Optional(Type.Integer({ minimum: 0, description: 'Of an upsert' })),
+    updated: Type.Optional(Type.Integer({ minimum: 0, description: 'Of an upsert' })),
+    results: Type.Optional(
+      Type.Array(Type.Object({ action: Type.String(), count, row_ids: rowIds }), {
+        description: 'Of a batch, one for each operation',
+      }),
+    ),
   },
   { $id: 'DatasetChange' },
 );
+
+const dryRun = Type.Optional(
+  Type.Boolean({ default: false, description: 'Check everything and write nothing' }),
+);
+const anyRow = Type.Object({}, { additionalProperties: true });
+const namedRow = Type.Object(
+  { _row_id: Type.Integer({ minimum: 1 }) },
+  { additionalProperties: true },
+);
+const byFilter = {
+  filter: Type.Object({}, { additionalProperties: true, description: 'As for reading rows' }),
+  expected_count: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Rows the filter has to match; needed to write' }),
+  ),
+  dry_run: dryRun,
+};
+
+const updatesModel = Type.Union(
+  [
+    Type.Object({
+      action: Type.Literal('update'),
+      data: Type.Array(namedRow),
+      dry_run: dryRun,
+    }),
+    Type.Object({ action: Type.Literal('update'), data: anyRow, ...byFilter }),
+  ],
+  { $id: 'DatasetUpdates', description: 'Changes of many rows, made together or not at all' },
+);
+
+const deletesModel = Type.Union(
+  [
+    Type.Object({
+      action: Type.Literal('delete'),
+      data: Type.Array(namedRow),
+      dry_run: dryRun,
+    }),
+    Type.Object({ action: Type.Literal('delete'), ...byFilter }),
+  ],
+  { $id: 'DatasetDeletes', description: 'Deletes many rows together or none' },
+);
+
+const upsertModel = Type.Object(
+  {
+    action: Type.Literal('upsert'),
+    key: Type.Array(Type.String(), { minItems: 1, description: 'Columns that tell rows apart' }),
+    data: Type.Array(anyRow),
+    dry_run: dryRun,
+  },
+  { $id: 'DatasetUpsert', description: 'Changes rows with the same key, and appends the others' },
+);
+
+const batchModel = Type.Object(
+  {
+    action: Type.Literal('batch'),
+    operations: Type.Array(anyRow, { description: 'Bodies of other changes', maxItems: 1000 }),
+    dry_run: dryRun,
+  },
+  { $id: 'DatasetBatch', description: 'Several changes, made together or not at all' },
+);
+
+/** What a method takes beside one row, or a list of new ones. */
+export const bulkModels = {
+  create: [upsertModel, batchModel],
+  update: [updatesModel],
+  delete: [deletesModel],
+} as const;
 
 export type JsonObject = Record<string, unknown>;
 

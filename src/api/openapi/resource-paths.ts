@@ -11,8 +11,10 @@ import {
   headersNamed,
   LIST_PARAMETERS,
   READ_PARAMETERS,
+  ROW_PARAMETER,
+  ROW_PARAMETERS,
 } from './dataset-parameters.ts';
-import { changeModel, type JsonObject, type DocumentParts } from './models.ts';
+import { bulkModels, changeModel, type JsonObject, type DocumentParts } from './models.ts';
 
 /** `name` is the one the paths are written with. */
 export function resourcePaths(
@@ -33,6 +35,7 @@ export function resourcePaths(
   }
   return [
     [`/api/${address}/`, rows(described, `/api/${address}/`, parts)],
+    [`/api/${address}/{row_id}/`, oneRow(described, `/api/${address}/{row_id}/`, parts)],
     [`/schema/${address}/`, schema(described, `/schema/${address}/`, parts)],
     [`/ui/${address}/`, page(described, `/ui/${address}/`, parts)],
   ];
@@ -78,10 +81,47 @@ function list(described: DescribedResource, path: string, parts: DocumentParts):
   };
 }
 
+function oneRow(described: DescribedResource, path: string, parts: DocumentParts): JsonObject {
+  const { mayRead, mayWrite, rows: known, resource } = described;
+  const operation = (method: string, verb: string): JsonObject => ({
+    ...common(described, method, path, `${verb} one row of ${resource.canonical}`, parts),
+    parameters: [ROW_PARAMETER, ...(method === 'get' ? ROW_PARAMETERS : CHANGE_PARAMETERS)],
+  });
+  const values = known === null ? { type: 'object' } : inputSchema(known, { withRowId: false });
+  return {
+    ...(mayRead && {
+      get: {
+        ...operation('get', 'Read'),
+        responses: {
+          200: {
+            description: 'The row',
+            headers: headersNamed('ETag'),
+            content: {
+              'application/json': {
+                schema: known === null ? { type: 'object' } : rowSchema(known),
+              },
+            },
+          },
+          304: { description: 'The version named by If-None-Match is the present one' },
+          ...parts.errors.refer([401, 403, 404, 405, 422]),
+        },
+      },
+    }),
+    ...(mayWrite && {
+      patch: {
+        ...operation('patch', 'Change'),
+        requestBody: { required: true, content: { 'application/json': { schema: values } } },
+        responses: changed(parts),
+      },
+      delete: { ...operation('delete', 'Delete'), responses: changed(parts) },
+    }),
+  };
+}
+
 const CHANGES = {
-  create: { method: 'post', summary: 'Append rows to' },
-  update: { method: 'patch', summary: 'Change a row of' },
-  delete: { method: 'delete', summary: 'Delete a row of' },
+  create: { method: 'post', summary: 'Append rows to, or change several rows of' },
+  update: { method: 'patch', summary: 'Change rows of' },
+  delete: { method: 'delete', summary: 'Delete rows of' },
 } as const;
 
 function change(
@@ -96,18 +136,26 @@ function change(
     properties: { action: { const: action }, data: dataSchema(described, action) },
     required: ['action', 'data'],
   };
+  const bulk = bulkModels[action].map((model) => parts.models.refer(model));
   return {
     ...common(described, method, path, `${summary} ${described.resource.canonical}`, parts),
     parameters: CHANGE_PARAMETERS,
-    requestBody: { required: true, content: { 'application/json': { schema: envelope } } },
-    responses: {
-      200: {
-        description: 'It stands in the file, durably',
-        headers: headersNamed('ETag'),
-        content: { 'application/json': { schema: parts.models.refer(changeModel) } },
-      },
-      ...parts.errors.refer([401, 403, 404, 405, 409, 412, 422]),
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: { anyOf: [envelope, ...bulk] } } },
     },
+    responses: changed(parts),
+  };
+}
+
+function changed({ models, errors }: DocumentParts): JsonObject {
+  return {
+    200: {
+      description: 'It stands in the file, durably',
+      headers: headersNamed('ETag'),
+      content: { 'application/json': { schema: models.refer(changeModel) } },
+    },
+    ...errors.refer([401, 403, 404, 405, 409, 412, 422]),
   };
 }
 

@@ -7,16 +7,26 @@
 import { AppError } from '../../base/errors.ts';
 import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import { PAGE_BYTES } from '../copy/copy-file.ts';
-import type { Mutation, RowUpdate, RowValues } from './mutation.ts';
+import type { Mutation, Step } from './change-request.ts';
+import type { RowUpdate, RowValues } from './mutation.ts';
 import type { Table, TableCommit } from '../copy/table.ts';
 import type { StoredSegment, TableJournal } from '../copy/table-meta.ts';
 import type { FileStamp } from '../../base/files/file-stamp.ts';
 import type { Cell, ClassCounts, Column, EditPlan, TableChanges, StoredValue } from '../types.ts';
 import { type BlankMode, classIn, storedValue } from '../infer/infer.ts';
 
+export interface StepResult {
+  readonly action: Step['action'];
+  /** In the order of the request. */
+  readonly rowIds: readonly number[];
+  /** Those of them that are new. */
+  readonly createdIds: readonly number[];
+}
+
 /** What became of one edit. */
-export interface EditResult {
-  readonly action: Mutation['action'];
+export interface EditResult extends Pick<Mutation, 'action' | 'isDryRun'> {
+  readonly steps: readonly StepResult[];
+  /** Of all steps. */
   readonly rowIds: readonly number[];
   /** Version after this edit. */
   readonly version: string;
@@ -58,45 +68,68 @@ export class Draft {
     return this.#changes > 0;
   }
 
-  /** Throws `not-found` for a missing row; then nothing has changed. */
-  async apply(mutation: Mutation): Promise<AppliedEdit> {
+  /** Throws `not-found` for a missing row; then nothing has changed. Yields to the event loop. */
+  async apply({ action, isDryRun, steps }: Mutation): Promise<AppliedEdit> {
+    await this.#requireRows(steps);
     const before = this.#changes;
-    const rowIds: readonly number[] =
-      mutation.action === 'create'
-        ? await this.#create(mutation.rows)
-        : mutation.action === 'update'
-          ? this.#update(mutation.rows)
-          : this.#delete(mutation.rowIds);
+    const results: StepResult[] = [];
+    for (const step of steps) results.push(await this.#take(step));
     return {
-      action: mutation.action,
-      rowIds,
+      action,
+      isDryRun,
+      steps: results,
+      rowIds: results.flatMap(({ rowIds }) => rowIds),
       version: this.version,
       isChanged: this.#changes > before,
     };
   }
 
-  async #create(rows: readonly RowValues[]): Promise<number[]> {
-    if (rows.length > 0) this.#changes++;
+  /** What one step deletes, later ones do not find. */
+  async #requireRows(steps: readonly Step[]): Promise<void> {
     const slice = new TimeSlice();
-    const rowIds: number[] = [];
-    for (const values of rows) {
-      if (slice.isOver) await slice.rest();
-      const rowId = ++this.#lastRowId;
-      const stored = new Map<number, StoredValue>();
-      for (const column of this.#table.columns) {
-        stored.set(column.position, this.#stored(values.get(column.position), column));
+    const gone = new Set<number>();
+    for (const step of steps) {
+      for (const rowId of rowsNamedBy(step)) {
+        if (slice.isOver) await slice.rest();
+        if (gone.has(rowId)) throw missing(rowId);
+        this.#find(rowId);
+        if (step.action === 'delete') gone.add(rowId);
       }
-      this.#rows.set(rowId, { stored, cells: new Map(values), isDeleted: false, isCreated: true });
-      rowIds.push(rowId);
     }
-    return rowIds;
   }
 
-  #update(updates: readonly RowUpdate[]): number[] {
-    const rows = updates.map(({ rowId, values }) => ({ row: this.#find(rowId), values }));
-    const changed = rows.filter(({ row, values }) => this.#put(row, values));
-    if (changed.length > 0) this.#changes++;
-    return updates.map(({ rowId }) => rowId);
+  async #take(step: Step): Promise<StepResult> {
+    const slice = new TimeSlice();
+    const before = this.#lastRowId;
+    let isChanged = false;
+    const rowIds: number[] = [];
+    const rows = step.action === 'delete' ? step.rowIds : step.rows;
+    for (const item of rows) {
+      if (slice.isOver) await slice.rest();
+      const { rowId, values } = itemOf(step, item);
+      if (rowId === null) {
+        rowIds.push(this.#create(values!));
+        isChanged = true;
+        continue;
+      }
+      rowIds.push(rowId);
+      const row = this.#find(rowId);
+      if (values === null) row.isDeleted = true;
+      isChanged = values === null || this.#put(row, values) || isChanged;
+    }
+    if (isChanged) this.#changes++;
+    const createdIds = rowIds.filter((rowId) => rowId > before);
+    return { action: step.action, rowIds, createdIds };
+  }
+
+  #create(values: RowValues): number {
+    const rowId = ++this.#lastRowId;
+    const stored = new Map<number, StoredValue>();
+    for (const column of this.#table.columns) {
+      stored.set(column.position, this.#stored(values.get(column.position), column));
+    }
+    this.#rows.set(rowId, { stored, cells: new Map(values), isDeleted: false, isCreated: true });
+    return rowId;
   }
 
   #put(row: DraftRow, values: RowValues): boolean {
@@ -114,17 +147,7 @@ export class Draft {
   }
 
   #stored(cell: Cell | undefined, column: Column): StoredValue {
-    const { blank } = this.#table.head;
-    if (blank === 'empty') return storedValue(cell ?? '', column);
-    const isBlank = cell === undefined || (cell === '' && column.type !== 'string');
-    return storedValue(isBlank ? null : cell, column, blank);
-  }
-
-  #delete(rowIds: readonly number[]): readonly number[] {
-    const rows = rowIds.map((rowId) => this.#find(rowId));
-    for (const row of rows) row.isDeleted = true;
-    if (rows.length > 0) this.#changes++;
-    return rowIds;
+    return storedCell(cell, column, this.#table.head.blank);
   }
 
   #find(rowId: number): DraftRow {
@@ -139,16 +162,18 @@ export class Draft {
         this.#rows.set(rowId, row);
       }
     }
-    if (!row || row.isDeleted) throw new AppError('not-found', `Row ${rowId} not found`);
+    if (!row || row.isDeleted) throw missing(rowId);
     return row;
   }
 
-  /** By position in the present file. */
-  changes(): TableChanges {
+  /** By position in the present file. Yields to the event loop. */
+  async changes(): Promise<TableChanges> {
+    const slice = new TimeSlice();
     const updates = new Map<number, ReadonlyMap<number, Cell>>();
     const deletes = new Set<number>();
     const creates: ReadonlyMap<number, Cell>[] = [];
     for (const [rowId, row] of this.#rows) {
+      if (slice.isOver) await slice.rest();
       if (row.isCreated) {
         if (!row.isDeleted) creates.push(row.cells);
       } else if (row.isDeleted) deletes.add(this.#table.positionOf(rowId));
@@ -271,6 +296,37 @@ export class Draft {
       return { firstRowId, rows, bytes };
     });
   }
+}
+
+/** What a cell of an edit becomes in the typed copy. */
+export function storedCell(
+  cell: Cell | undefined,
+  column: Column,
+  blank: 'empty' | 'null',
+): StoredValue {
+  if (blank === 'empty') return storedValue(cell ?? '', column);
+  const isBlank = cell === undefined || (cell === '' && column.type !== 'string');
+  return storedValue(isBlank ? null : cell, column, blank);
+}
+
+function rowsNamedBy(step: Step): readonly number[] {
+  if (step.action === 'create') return [];
+  if (step.action === 'delete') return step.rowIds;
+  return step.rows.flatMap(({ rowId }) => rowId ?? []);
+}
+
+/** `rowId` null: a new row; `values` null: the row goes. */
+function itemOf(
+  { action }: Step,
+  item: unknown,
+): { readonly rowId: number | null; readonly values: RowValues | null } {
+  if (action === 'create') return { rowId: null, values: item as RowValues };
+  if (action === 'delete') return { rowId: item as number, values: null };
+  return item as RowUpdate;
+}
+
+function missing(rowId: number): AppError {
+  return new AppError('not-found', `Row ${rowId} not found`);
 }
 
 function bytesOf(cells: ReadonlyMap<number, Cell>): number {

@@ -14,7 +14,7 @@ import {
 import { AppError } from '../../base/errors.ts';
 import { type FileStamp, sameStamp, statFile } from '../../base/files/file-stamp.ts';
 import type { Log } from '../../base/log.ts';
-import type { Mutation } from './mutation.ts';
+import type { Mutation } from './change-request.ts';
 import { Draft, type EditResult } from './draft.ts';
 import type { Table } from '../copy/table.ts';
 import type { TableTarget } from '../copy/table-target.ts';
@@ -72,6 +72,8 @@ export interface Edit {
   readonly ifMatch: readonly string[] | null;
   /** For the text of a 412. */
   readonly name: string;
+  /** `validate` looks at rows, so no edit before it may share its replacement. */
+  readonly isAlone: boolean;
 }
 
 interface ChangedRows {
@@ -204,8 +206,8 @@ export class Edits {
   async #actionOf(waiting: Waiting): Promise<Mutation['action'] | null> {
     try {
       const { target, validate } = waiting.edit;
-      const table = await this.#patiently(() => this.#current(target));
-      return (await validate(table)).action;
+      const mutation = await this.#patiently(async () => validate(await this.#current(target)));
+      return mutation.action;
     } catch (error) {
       waiting.reject(error);
       return null;
@@ -244,7 +246,9 @@ export class Edits {
           outcomes.push((renamed) => reject(hasChanged(edit, renamed.get(present) ?? present)));
           continue;
         }
-        const result = await draft.apply(mutation);
+        const isTried = mutation.isDryRun;
+        const applied = await (isTried ? new Draft(table) : draft).apply(mutation);
+        const result = isTried ? { ...applied, version: present, isChanged: false } : applied;
         outcomes.push((renamed, followed) =>
           resolve({
             ...result,
@@ -253,7 +257,7 @@ export class Edits {
           }),
         );
       } catch (error) {
-        if (!(error instanceof AppError)) throw error;
+        if (!(error instanceof AppError) || error instanceof ChangedDuringWrite) throw error;
         outcomes.push(() => reject(error));
       }
     }
@@ -321,7 +325,7 @@ export class Edits {
     draft: Draft,
   ): Promise<EditPlan> {
     try {
-      return await this.#options.plan(target, source, layout, draft.changes());
+      return await this.#options.plan(target, source, layout, await draft.changes());
     } catch (error) {
       const code = error instanceof AppError ? error.code : null;
       // A file that is being written may look like anything; only a file at rest is at fault.
@@ -394,11 +398,12 @@ async function gather(queue: readonly Waiting[], answered: number, lastMs: numbe
   while (queue.length < wanted && performance.now() < until) await Bun.sleep(1);
 }
 
-/** From the head of the queue; edits of another sheet wait for the next replacement. */
+/** From the head of the queue; edits of another sheet, and those that look at rows, wait for the next replacement. */
 function takeGroup(queue: Waiting[]): Waiting[] {
   const { sheet } = queue[0]!.edit.target;
   const end = queue.findIndex(
-    ({ edit }, index) => edit.target.sheet !== sheet || index === MAX_GROUP,
+    ({ edit }, index) =>
+      edit.target.sheet !== sheet || (index > 0 && edit.isAlone) || index === MAX_GROUP,
   );
   return queue.splice(0, end === -1 ? queue.length : end);
 }

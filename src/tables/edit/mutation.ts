@@ -1,11 +1,11 @@
 /**
- * Validates changes to a dataset: envelope and values against the table's present columns, before anything is locked or
- * written. Texts are literal parts of the contract.
+ * Validates rows of changes against the table's present columns, before anything is locked or written. Texts are literal
+ * parts of the contract.
  *
  * What is accepted must read back from the file with the same value, so text that a reader would refuse (NUL, lone
  * surrogates, oversized cells) is refused.
  */
-import { AppError, invalidRequest, mismatch } from '../../base/errors.ts';
+import { AppError, mismatch } from '../../base/errors.ts';
 import { JsonNumber } from '../../base/json/json.ts';
 import { compareBytes } from '../../base/paths.ts';
 import { MAX_CELL_CHARACTERS } from '../limits.ts';
@@ -24,20 +24,10 @@ export interface ValueRules {
   readonly isLenient?: boolean;
   /** The file knows nulls: they stay null, and a column of mixed values takes numbers and booleans as such. */
   readonly hasNull?: boolean;
-  /** An update or delete may list up to `MAX_LISTED_ROWS` rows; the API takes one. */
-  readonly takesLists?: boolean;
 }
-
-/** Rows are looked up one by one in one turn of the event loop: some 20 ms. */
-const MAX_LISTED_ROWS = 500;
-
-/** Each takes more than a kilobyte until written. */
-export const MAX_CREATED_ROWS = 50_000;
 
 /** Reported misfits; beyond this a user looks for what they have in common. */
 const MAX_MISFITS = 10_000;
-
-export type Action = 'create' | 'update' | 'delete';
 
 /** By column position. */
 export type RowValues = ReadonlyMap<number, Cell>;
@@ -47,69 +37,12 @@ export interface RowUpdate {
   readonly values: RowValues;
 }
 
-/** Valid against the columns it was checked with. */
-export type Mutation =
-  | { readonly action: 'create'; readonly rows: readonly RowValues[] }
-  | { readonly action: 'update'; readonly rows: readonly RowUpdate[] }
-  | { readonly action: 'delete'; readonly rowIds: readonly number[] };
-
-const ACTION_OF_METHOD: Readonly<Record<string, Action>> = {
-  POST: 'create',
-  PATCH: 'update',
-  DELETE: 'delete',
-};
 const ROW_ID = '_row_id';
-/** Rows validated per turn of the event loop; about 2 ms at 8 columns. */
-const ROWS_PER_TURN = 2_000;
 /** Values checked one by one per turn; some 10 ms when all are refused. */
 const VALUES_PER_TURN = 2_000;
 
 /** Unchecked; numbers may be `JsonNumber` or bigint. */
 export type JsonObject = Record<string, unknown>;
-
-/**
- * Checks a mutation body against `columns` (those the caller may write, in file order). Long creates yield to the event
- * loop, so check the columns again under the lock.
- *
- * Throws `invalid-request` when the body is no object and `schema-mismatch` otherwise.
- */
-export async function parseMutation(
-  method: string,
-  body: unknown,
-  columns: readonly Column[],
-  rules: ValueRules = {},
-): Promise<Mutation> {
-  if (!isObject(body)) {
-    throw invalidRequest({
-      type: 'dict_type',
-      loc: ['body'],
-      msg: 'Input should be a valid object',
-      input: body,
-    });
-  }
-  const action = actionOf(method, body);
-  const table = { columns, byName: new Map(columns.map((one) => [one.name, one])), rules };
-  if (action === 'create') return { action, rows: await parseCreate(body['data'], table) };
-
-  const named = namedRows(action, body['data'], rules);
-  const taken = action === 'delete' ? { columns: [], byName: new Map(), rules } : table;
-  const rows = named.map((row) => {
-    const names = Object.keys(row).filter((name) => name !== ROW_ID);
-    return { rowId: parseRowId(row[ROW_ID]), values: parseRow(row, names, taken) };
-  });
-  requirePossible(named);
-  if (action === 'update') return { action, rows };
-  return { action, rowIds: [...new Set(rows.map(({ rowId }) => rowId))] };
-}
-
-function namedRows(action: Action, data: unknown, { takesLists }: ValueRules): JsonObject[] {
-  const rows: unknown[] = takesLists === true && Array.isArray(data) ? data : [data];
-  if (!rows.every(isObject)) throw mismatch(`${action} data must be an object`);
-  if (rows.length > MAX_LISTED_ROWS) {
-    throw mismatch(`${action} data may not name more than ${MAX_LISTED_ROWS} rows`);
-  }
-  return rows;
-}
 
 /** A value a change would be refused for. */
 export interface MisfitValue {
@@ -157,38 +90,13 @@ function misfitMessage(value: unknown, column: Column, rules: ValueRules): strin
   }
 }
 
-interface TableRules {
+export interface TableRules {
   readonly columns: readonly Column[];
   readonly byName: ReadonlyMap<string, Column>;
   readonly rules: ValueRules;
 }
 
-function actionOf(method: string, body: JsonObject): Action {
-  const action = body['action'];
-  if (action !== 'create' && action !== 'update' && action !== 'delete') {
-    throw mismatch('action must be create, update, or delete');
-  }
-  const fitting = ACTION_OF_METHOD[method];
-  if (action !== fitting) throw mismatch(`${method} requires action ${fitting}`);
-  return action;
-}
-
-async function parseCreate(data: unknown, table: TableRules): Promise<RowValues[]> {
-  if (!Array.isArray(data) || !data.every(isObject)) {
-    throw mismatch('create data must be a list of objects');
-  }
-  if (data.length > MAX_CREATED_ROWS) {
-    throw mismatch(`create data may not hold more than ${MAX_CREATED_ROWS} rows`);
-  }
-  const rows: RowValues[] = [];
-  for (const row of data as JsonObject[]) {
-    rows.push(parseRow(row, Object.keys(row), table, true));
-    if (rows.length % ROWS_PER_TURN === 0) await Bun.sleep(0);
-  }
-  return rows;
-}
-
-function parseRow(
+export function parseRow(
   row: JsonObject,
   names: readonly string[],
   { columns, byName, rules }: TableRules,
@@ -213,6 +121,12 @@ function refuseUnknown(names: readonly string[], byName: ReadonlyMap<string, Col
   throw mismatch(`unknown column ${quote}${lowest}${quote}`);
 }
 
+/** The row id and the other members of a row. Throws `schema-mismatch`. */
+export function splitRow(row: JsonObject): { readonly rowId: number; readonly names: string[] } {
+  const rowId = parseRowId(row[ROW_ID]);
+  return { rowId, names: Object.keys(row).filter((name) => name !== ROW_ID) };
+}
+
 function parseRowId(value: unknown): number {
   const isText = typeof value === 'string' && /^[0-9]+$/.test(value);
   const id = isText || typeof value === 'bigint' ? Number(value) : value;
@@ -222,8 +136,8 @@ function parseRowId(value: unknown): number {
   return id;
 }
 
-/** Row ids end at 2^53; a larger number would be rounded to another id. */
-function requirePossible(rows: readonly JsonObject[]): void {
+/** Row ids end at 2^53; a larger number would be rounded to another id. Throws `not-found`. */
+export function requirePossible(rows: readonly JsonObject[]): void {
   const found = rows.find((row) => Number(row[ROW_ID]) > Number.MAX_SAFE_INTEGER);
   if (found === undefined) return;
   const id = String(found[ROW_ID]).replace(/^0+/, '');
@@ -314,7 +228,7 @@ function jsonTypeOf(value: unknown): string {
   return typeof value;
 }
 
-function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is JsonObject {
   return (
     value !== null &&
     typeof value === 'object' &&

@@ -6,7 +6,7 @@
  */
 import { usefulIndexes } from '../copy/table-index.ts';
 import type { RowShape } from '../encode/encode.ts';
-import { comparisonsIn, conditionsOf } from '../filter/conditions.ts';
+import { comparisonsIn, type Condition, conditionsOf } from '../filter/conditions.ts';
 import { parseFilter } from '../filter/filter.ts';
 import { queryWords } from '../filter/words.ts';
 import { hasLongIntegers } from '../infer/file-type.ts';
@@ -18,7 +18,7 @@ import { parseColumns, parseSort, type SortTerm } from './name-list.ts';
 import { type QueryTable, type TableColumn, tableColumns } from './query-table.ts';
 import { type OpenRange, openRangeOf } from './range-count.ts';
 import { type Access, accessTo } from './scan.ts';
-import type { Column } from '../types.ts';
+import type { Column, StoredValue } from '../types.ts';
 
 /** JSON throughout. */
 export interface QueryPlan extends Access {
@@ -60,21 +60,85 @@ export function planQuery(table: QueryTable, parameters: ListParameters): QueryP
   const cursor = cursorOf(parameters, digest, terms.length);
   const conditions = conditionsOf({ filter, words, columns, blank: table.blank });
   const access = accessTo(table, conditions, terms, { cursor, offset });
-  const comparisons = filter ? comparisonsIn(filter) : 0;
   return {
-    ...access,
+    ...planned(table, { access, conditions, terms }),
     shape,
     select,
     limit,
-    rowCount: table.rowCount,
-    countKey: access.count ? JSON.stringify([access.count.sql, access.count.params]) : '',
     range: access.isCountIndexed && words.length === 0 ? openRangeOf(filter, columns) : null,
     digest,
-    keys: terms.map(({ column }) => column.sql).join(', '),
     hasWideIntegers: hasWideIntegers(shape),
+    ...estimate(table, access, {
+      limit,
+      offset,
+      comparisons: filter ? comparisonsIn(filter) : 0,
+      shape,
+    }),
+  };
+}
+
+/** The stored values a column may have. */
+export interface EqualColumn {
+  readonly column: string;
+  readonly values: readonly StoredValue[];
+}
+
+/** The ids of the first rows whose columns all have one of their values, by id. */
+export function planEqual(
+  table: QueryTable,
+  equal: readonly EqualColumn[],
+  limit: number,
+): QueryPlan {
+  const columns = tableColumns(table.columns);
+  const conditions = equal.map(({ column: name, values }): Condition => {
+    const column = columns.find((one) => one.name === name)!;
+    const params = values.map((value) =>
+      typeof value === 'bigint' ? { int: String(value) } : value,
+    );
+    const marks = params.length === 1 ? '= ?' : `IN (${params.map(() => '?').join(', ')})`;
+    return {
+      part: { sql: `${column.sql} ${marks}`, params },
+      lookup: {
+        column,
+        kind: params.length === 1 ? 'value' : 'several',
+        values: params.length,
+      },
+    };
+  });
+  const access = accessTo(table, conditions, [], { cursor: null, offset: 0 });
+  const { shape, select } = projectionTo([0], table);
+  return {
+    ...planned(table, { access, conditions, terms: [] }),
+    shape,
+    select,
+    limit,
+    range: null,
+    digest: '',
+    hasWideIntegers: false,
+    ...estimate(table, access, { limit, offset: 0, comparisons: 2 * equal.length, shape }),
+  };
+}
+
+/** What follows from the conditions and the order alone. */
+function planned(
+  table: QueryTable,
+  {
+    access,
+    conditions,
+    terms,
+  }: {
+    readonly access: Access;
+    readonly conditions: readonly Condition[];
+    readonly terms: readonly OrderTerm[];
+  },
+): Access & Pick<QueryPlan, 'rowCount' | 'countKey' | 'keys' | 'usesFunctions' | 'usefulIndexes'> {
+  return {
+    ...access,
+    rowCount: table.rowCount,
+    countKey: access.count ? JSON.stringify([access.count.sql, access.count.params]) : '',
+    keys: terms.map(({ column }) => column.sql).join(', '),
     usesFunctions: access.count?.sql.includes('svc_') ?? false,
     usefulIndexes: usefulIndexes(table, conditions, terms),
-    ...estimate(table, access, { limit, offset, comparisons, shape }),
   };
 }
 

@@ -17,8 +17,10 @@ import { PAGE_HEADERS, type IndexOrder, type PageOrder } from './query-jobs.ts';
 import { lookupOf, lookupPattern, lookupPlan } from './lookup-plan.ts';
 import {
   cursorScope,
+  type EqualColumn,
   isCountCheap,
   isIndexingCheap,
+  planEqual,
   planQuery,
   type QueryPlan,
 } from './query-plan.ts';
@@ -75,6 +77,12 @@ export class TableReader {
     const prepared = { plan, format, representation: Bun.hash(text).toString(36) };
     table.cache.reads.set(text, prepared);
     return prepared;
+  }
+
+  /** For the ids of the rows whose columns have one of these values. Not remembered. */
+  prepareEqual(table: Table, equal: readonly EqualColumn[], limit: number): PreparedRead {
+    const plan = planEqual(queryTable(table), equal, limit);
+    return { plan, format: 'json', representation: '' };
   }
 
   /**
