@@ -7,6 +7,7 @@ import { json } from './json/kind.ts';
 import { markdown } from './markdown/kind.ts';
 import { media } from './media/kind.ts';
 import { parquet } from './parquet/kind.ts';
+import { sqlite } from './sqlite/kind.ts';
 import { workbook } from './workbook/kind.ts';
 
 /** In no particular order. Static imports, because only those enter the executable. */
@@ -15,6 +16,7 @@ export const kinds: readonly Kind[] = [
   workbook,
   parquet,
   { ...json, otherwise: file },
+  sqlite,
   handler,
   html,
   markdown,

@@ -11,6 +11,7 @@ export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
   excel: 'Excel',
   parquet: 'Parquet',
   json: 'JSON',
+  sqlite: 'SQLite',
   markdown: 'Markdown',
   html: 'HTML',
   media: 'Media',
@@ -20,7 +21,7 @@ export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
 
 /** Types that belong together, by what they are called as a choice of many. */
 export const TYPE_GROUPS: readonly (readonly [name: string, types: readonly ResourceType[]])[] = [
-  ['Tables', ['csv', 'excel', 'parquet', 'json']],
+  ['Tables', ['csv', 'excel', 'parquet', 'json', 'sqlite']],
   ['Documents', ['markdown', 'html']],
   ['Files', ['file']],
   ['Media', ['media']],
@@ -31,6 +32,7 @@ export const TYPE_GROUPS: readonly (readonly [name: string, types: readonly Reso
 const CALLED_BY_TYPE: ReadonlySet<ResourceType> = new Set([
   'excel',
   'parquet',
+  'sqlite',
   'markdown',
   'html',
   'handler',

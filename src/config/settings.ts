@@ -131,6 +131,7 @@ export const settings = {
       'excel',
       'parquet',
       'json',
+      'sqlite',
       'html',
       'markdown',
       'file',
@@ -138,7 +139,8 @@ export const settings = {
       'handler',
       'none',
     ],
-    range: 'extension → csv, excel, parquet, json, html, markdown, file, media, handler, none',
+    range:
+      'extension → csv, excel, parquet, json, sqlite, html, markdown, file, media, handler, none',
     refineName: extension,
     refuse: (name, value) =>
       value === 'handler' && !HANDLER_EXTENSIONS.has(name)

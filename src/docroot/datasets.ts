@@ -23,7 +23,13 @@ export class Datasets {
       rel: resource.rel,
       sheet: resource.sheet,
       path: root.absolute(resource.rel),
-      companions: { schema: schema.map(absolute), options: options.map(absolute) },
+      companions: {
+        schema: schema.map(absolute),
+        options: options.map(absolute),
+        besides: (resource.kind.dataset?.besides ?? []).map((suffix) =>
+          root.absolute(resource.rel + suffix),
+        ),
+      },
     };
     this.#targets.set(resource, target);
     return target;

@@ -4,7 +4,7 @@
  * Capabilities are optional members. Readers run only in the `parse` child, which may be killed at any moment; they
  * must not keep state between calls.
  */
-import type { FileSource } from '../base/files/file-source.ts';
+import type { FileSource, HeldFile } from '../base/files/file-source.ts';
 import type {
   EditPlan,
   ReadOptions,
@@ -15,13 +15,30 @@ import type {
 } from '../tables/types.ts';
 
 export type ResourceType =
-  'csv' | 'excel' | 'parquet' | 'json' | 'handler' | 'html' | 'markdown' | 'file' | 'media';
+  | 'csv'
+  | 'excel'
+  | 'parquet'
+  | 'json'
+  | 'sqlite'
+  | 'handler'
+  | 'html'
+  | 'markdown'
+  | 'file'
+  | 'media';
 
 export type Family = 'dataset' | 'content' | 'media';
 
 export interface KindLimits {
   /** Bytes a compressed file may expand to (`limits.max_workbook_bytes`). */
   readonly maxBytes: number;
+}
+
+/** What a reader may use besides the file itself. */
+export interface KindContext extends KindLimits {
+  /** The file whose name is this one's with `suffix` behind it; null without one. The caller closes it. */
+  beside(suffix: string): Promise<HeldFile | null>;
+  /** A folder for files that are gone before the call ends. */
+  readonly scratch: string;
 }
 
 /** A table of a file that may hold several; one its author has hidden is published only where configured. */
@@ -38,8 +55,10 @@ export interface DatasetKind {
     source: FileSource,
     options: ReadOptions,
     sink: ColumnSink,
-    limits: KindLimits,
+    context: KindContext,
   ): Promise<void>;
+  /** Suffixes of files beside it that are a part of it: when one changes, so has the file. */
+  readonly besides?: readonly string[];
   /**
    * The new file after `changes`, rewriting as few bytes as the format allows. Pure: reads the source, writes
    * nothing. Absent: the kind is read-only, and `readOnlyReason` says why. A file of which only its content tells that
@@ -59,7 +78,7 @@ export interface DatasetKind {
    * Names of the tables in file order; absent: the file is one table. Runs in the `parse` child; throws as `read`.
    * Each becomes a resource, read with `options.sheet`.
    */
-  sheets?(source: FileSource, limits: KindLimits): Promise<SheetName[]>;
+  sheets?(source: FileSource, context: KindContext): Promise<SheetName[]>;
   /** What the schema says of how a file with this dialect is read; null: as usual. */
   source?(dialect: TableLayout['dialect']): SourceNote | null;
   /** Text of the 405 for unsafe methods, for files of this kind that cannot be written. */

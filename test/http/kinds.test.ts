@@ -2,6 +2,7 @@
  * What every kind of file has in common (DS-23), asked of each of them: who may read it, how it is addressed, that it is
  * listed, found by its names, followed on the disk and never altered by being read.
  */
+import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -42,6 +43,13 @@ function workbook(value: string, bookType: 'xlsx' | 'xlsm' = 'xlsx'): Uint8Array
   const book = utils.book_new();
   utils.book_append_sheet(book, utils.aoa_to_sheet([['n'], [value]]), 'One');
   return write(book, { type: 'buffer', bookType }) as Uint8Array;
+}
+
+function database(value: string): Uint8Array {
+  using db = new Database(':memory:');
+  db.run('CREATE TABLE One (n TEXT)');
+  db.run('INSERT INTO One VALUES (?)', [value]);
+  return db.serialize();
 }
 
 function legacyWorkbook(value: string): Uint8Array {
@@ -125,6 +133,7 @@ const cases: readonly KindCase[] = [
     words: ['first', 'second'],
   },
   ...['.tsv', '.psv'].map((extension) => tableCase('csv', extension, (value) => `n\n${value}\n`)),
+  { ...tableCase('sqlite', '.db', database, false), sheet: 'One' },
   tableCase('csv', '.csv.gz', (value) => gzipSync(`n\n${value}\n`), false),
   tableCase('json', '.jsonl.zst', (value) => zstdCompressSync(`{"n":"${value}"}\n`), false),
   ...['.ndjson', '.jsonl'].map((extension) =>

@@ -5,10 +5,12 @@ import { fileNameOf, stemOf } from '../../base/paths.ts';
 import { looksLikeText, readText } from '../../base/text/text-bytes.ts';
 import type { ChildJobs } from '../../processes/child-server.ts';
 import type { TableLayout } from '../../tables/types.ts';
+import { stateFolder } from '../../store/state-files.ts';
 import { DocumentRoot } from '../document-root.ts';
 import { changesOf, editPlanResponse, type WireChanges } from './edit-wire.ts';
 import type {
   Kind,
+  KindContext,
   KindLimits,
   MediaMetadata,
   PictureSize,
@@ -61,7 +63,7 @@ export function fileJobs(kinds: readonly Kind[]): ChildJobs {
 async function listSheets(order: FileOrder, kinds: readonly Kind[]): Promise<SheetName[]> {
   const { sheets } = datasetKindOf(order, kinds);
   if (!sheets) throw new AppError('internal', `${order.type} files are one table each`);
-  return withFile(order, (source) => sheets(source, order.limits));
+  return withFile(order, (source) => sheets(source, contextOf(order)));
 }
 
 async function isPublished(order: FileOrder, kinds: readonly Kind[]): Promise<boolean> {
@@ -125,6 +127,27 @@ function datasetKindOf(order: FileOrder, kinds: readonly Kind[]): NonNullable<Ki
   const { dataset } = kindOf(order, kinds);
   if (!dataset) throw new AppError('internal', `No tables in ${order.type}`);
   return dataset;
+}
+
+/** For a file of the document root, in a child. */
+export function contextOf({
+  docroot,
+  stateDir,
+  rel,
+  limits,
+}: Pick<FileOrder, 'docroot' | 'stateDir' | 'rel' | 'limits'>): KindContext {
+  return {
+    ...limits,
+    scratch: stateFolder(stateDir, 'tmp'),
+    beside: async (suffix) => {
+      try {
+        return await openForRead(new DocumentRoot(docroot, stateDir), rel + suffix);
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'not-found') return null;
+        throw error;
+      }
+    },
+  };
 }
 
 async function withFile<T>(

@@ -31,7 +31,7 @@ import { type CompanionPaths, readOptions, readSchema } from '../companions.ts';
 import { DocumentRoot } from '../document-root.ts';
 import type { Kind } from '../kind.ts';
 import { type OpenedFile, openForRead } from '../opener.ts';
-import type { FileOrder } from './file-jobs.ts';
+import { contextOf, type FileOrder } from './file-jobs.ts';
 
 export interface LoadOrder extends BuildOrder, FileOrder {
   readonly companionRels: CompanionPaths;
@@ -104,7 +104,7 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
             progress.begin((content ??= await contentOf(bytes, target.rel, order.limits.maxBytes))),
             { ...options.options, ...(learned && { learned }) },
             sink,
-            order.limits,
+            contextOf({ ...order, rel: target.rel }),
           ),
         companion: schema,
         ids: ids && (() => keptIds(ids)),
@@ -194,7 +194,8 @@ function isStill({ fd, stamp }: OpenedFile): boolean {
 
 /** A `companionFingerprint` that every later change will alter. */
 async function settledCompanions(target: LoadOrder['target']): Promise<string> {
-  const paths = [...target.companions.schema, ...target.companions.options];
+  const { schema, options, besides = [] } = target.companions;
+  const paths = [...schema, ...options, ...besides];
   const isYoung = (path: string): boolean => {
     const stamp = statFile(path);
     return stamp !== null && isRacy(stamp, Date.now(), CLOCK_TICK_MS);

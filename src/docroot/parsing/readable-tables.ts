@@ -12,9 +12,9 @@ import { SAMPLE_BYTES } from '../../tables/copy/load.ts';
 import type { Cell, ColumnSink, Segment } from '../../tables/types.ts';
 import { type CompanionPaths, readOptions, readSchema } from '../companions.ts';
 import { DocumentRoot } from '../document-root.ts';
-import type { Kind, KindLimits } from '../kind.ts';
+import type { Kind, KindContext } from '../kind.ts';
 import { openForRead } from '../opener.ts';
-import type { FileOrder } from './file-jobs.ts';
+import { contextOf, type FileOrder } from './file-jobs.ts';
 
 export interface SoundTable {
   readonly rel: string;
@@ -47,7 +47,10 @@ async function checkTables(order: SoundOrder, kinds: readonly Kind[]): Promise<b
   const found: boolean[] = [];
   for (const table of order.tables) {
     const kind = kinds.find(({ type }) => type === table.type);
-    found.push(kind !== undefined && (await isSound(table, { root, kind, limits: order.limits })));
+    found.push(
+      kind !== undefined &&
+        (await isSound(table, { root, kind, context: contextOf({ ...order, rel: table.rel }) })),
+    );
     if (performance.now() > endsAt) break;
   }
   return found;
@@ -56,10 +59,10 @@ async function checkTables(order: SoundOrder, kinds: readonly Kind[]): Promise<b
 interface CheckContext {
   readonly root: DocumentRoot;
   readonly kind: Kind;
-  readonly limits: KindLimits;
+  readonly context: KindContext;
 }
 
-async function isSound(table: SoundTable, { root, kind, limits }: CheckContext): Promise<boolean> {
+async function isSound(table: SoundTable, { root, kind, context }: CheckContext): Promise<boolean> {
   try {
     const schema = await readSchema(root, table.companionRels.schema);
     const companion = await readOptions(root, table.companionRels.options, kind, table);
@@ -68,7 +71,7 @@ async function isSound(table: SoundTable, { root, kind, limits }: CheckContext):
     try {
       if (source.size > SAMPLE_BYTES || isCompressed(table.rel)) return false;
       const sink = new SmallTable();
-      await kind.dataset!.read(source, companion.options, sink, limits);
+      await kind.dataset!.read(source, companion.options, sink, context);
       // Readers skip bytes they do not need; a disk may still have lost them.
       await hashFile(source);
       return sink.isSmall && sameStamp(statFile(table.path), source.stamp);

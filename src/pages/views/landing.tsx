@@ -354,6 +354,7 @@ const GLYPHS: Readonly<Record<TreeEntry['type'], string>> = {
   excel: 'table',
   parquet: 'table',
   json: 'table',
+  sqlite: 'table',
   handler: 'handler',
   html: 'code',
   markdown: 'page',

@@ -15,7 +15,12 @@ export interface TableTarget {
   /** Absolute, for the stamp check; never shown. */
   readonly path: string;
   /** Absolute paths; the first that exists counts. */
-  readonly companions: { readonly schema: readonly string[]; readonly options: readonly string[] };
+  readonly companions: {
+    readonly schema: readonly string[];
+    readonly options: readonly string[];
+    /** Parts of the file under other names. */
+    readonly besides?: readonly string[];
+  };
 }
 
 /** ext, XFS, Btrfs, tmpfs, overlay. */
@@ -43,20 +48,28 @@ class CompanionStamps {
   readonly #stamps: (FileStamp | null)[];
   #fingerprint: string;
   #hasFolder = false;
+  readonly #besides: readonly StampedPath[];
   readonly #glance: Glance;
   /** No companion is in the folder, and one that comes changes it; null: not known. */
   #isEmpty: boolean | null = null;
 
-  constructor({ schema, options }: TableTarget['companions']) {
+  constructor({ schema, options, besides = [] }: TableTarget['companions']) {
     const paths = [...schema, ...options];
     this.#folder = paths.length === 0 ? null : dirname(paths[0]!);
     this.#glance = new Glance(this.#folder ?? '/');
     this.#paths = paths.map((path) => new StampedPath(path));
     this.#stamps = paths.map(() => null);
+    this.#besides = besides.map((path) => new StampedPath(path));
     this.#fingerprint = fingerprintOf(this.#stamps);
   }
 
   fingerprint(): string {
+    const own = this.#ofCompanions();
+    if (this.#besides.length === 0) return own;
+    return `${own}|${fingerprintOf(this.#besides.map((path) => path.stamp()))}`;
+  }
+
+  #ofCompanions(): string {
     // Once there it may go: then there are no companions either.
     this.#hasFolder ||= this.#folder !== null && existsSync(this.#folder);
     if (!this.#hasFolder) return this.#fingerprint;
