@@ -13,6 +13,7 @@ export const workbook: Kind = {
     read: readWorkbook,
     edit: editWorkbook,
     editsWholeFile: true,
+    hasTypedCells: true,
     maxTextLength: MAX_CELL_TEXT,
     sheets: readWorksheetNames,
     source: (dialect) => guessedSource(dialect as unknown as Dialect),

@@ -72,6 +72,8 @@ export interface DatasetKind {
   ): Promise<EditPlan>;
   /** UTF-16 units of a text, where the format allows fewer than `MAX_CELL_CHARACTERS`. */
   readonly maxTextLength?: number;
+  /** Every cell has a type of its own, so that an edit may keep it. */
+  readonly hasTypedCells?: boolean;
   /** `edit` reads more than the touched rows, so it runs in the `parse` child too. */
   readonly editsWholeFile?: boolean;
   /**

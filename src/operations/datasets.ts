@@ -217,7 +217,8 @@ function refuseReadOnly(services: App, resource: Resource): void {
 }
 
 function valueRules({ kind }: Resource): ValueRules {
-  return { maxTextLength: kind.dataset?.maxTextLength, hasNull: kind.dataset?.hasNull };
+  const { maxTextLength, hasNull, hasTypedCells } = kind.dataset ?? {};
+  return { maxTextLength, hasNull, hasTypedCells };
 }
 
 function auditEntries({ action, rowIds, createdIds }: StepResult): [string, string][] {

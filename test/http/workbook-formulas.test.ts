@@ -77,3 +77,33 @@ test('a formula that an edit of another row of its sheet reaches is found by its
   const total = rows.reduce((sum, row) => sum + Number(row['total']), 0);
   expect((await list(ada, 'w/Sums')).rows[0]).toMatchObject({ value: String(total) });
 });
+
+test('a cell in a column of mixed types keeps its own type (DS-78)', async () => {
+  const book = new ExcelJS.Workbook();
+  const sheet = book.addWorksheet('S');
+  sheet.addRows([['v'], [5], ['text'], [true], ['12'], [7.5]]);
+  await using service = await startService({
+    files: { 'w.xlsx': new Uint8Array(await book.xlsx.writeBuffer()) },
+  });
+  await service.accounts.grant('ada', '*', 'read', 'write');
+  const ada = await service.as('ada');
+  const stored = (): unknown[] => {
+    const found = XLSX.read(readFileSync(join(service.docroot, 'w.xlsx'))).Sheets['S']!;
+    return [2, 3, 4, 5, 6, 7].map((row) => found[`A${row}`]?.v);
+  };
+  for (const [id, v] of [
+    [1, '6'],
+    [2, '8'],
+    [3, 'FALSE'],
+    [4, 13],
+    [5, '007'],
+  ] as const) {
+    expect((await update(ada, 'w/S', { _row_id: id, v })).status).toBe(200);
+  }
+  expect((await create(ada, 'w/S', [{ v: 3.25 }])).status).toBe(200);
+  expect(stored()).toEqual([6, '8', false, 13, '007', 3.25]);
+  const { rows } = await list(ada, 'w/S');
+  expect(rows.map((row) => row['v'])).toEqual(['6', '8', 'FALSE', '13', '007', '3.25']);
+  const refused = await update(ada, 'w/S', { _row_id: 1, v: [1] });
+  expect(refused.status).toBe(422);
+});

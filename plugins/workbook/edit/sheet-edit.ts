@@ -255,8 +255,9 @@ export class SheetEdit {
     // An updated cell keeps its style, even if it has none.
     const isNew = 'create' in change.origin && present === 0;
     const style = isNew ? this.#newStyle(column, change, 0) : present;
-    const { value, after } = this.#stored(cell, style, column, change);
     const { text } = this.#window;
+    const kept = sameType(cell, span);
+    const { value, after } = this.#stored(kept, style, column, change, cell);
     const { valueFrom, valueTo } = span;
     const isShared = span.type === 'shared' && valueFrom !== ABSENT && valueFrom < valueTo;
     const before = isShared ? undefined : this.#content.value(text, span);
@@ -278,12 +279,13 @@ export class SheetEdit {
     style: number,
     column: number,
     { origin }: RowChange,
+    asked = cell,
   ): { value: NativeValue; after: Cell } {
     const { is1904 } = this.#options.book;
     const kind = this.#options.kinds[style] ?? 'none';
     const value = nativeValue(cell, kind, is1904);
     const after = readBack(value, kind, is1904);
-    if (after !== cell && !isBlank(after)) {
+    if (after !== asked && !isBlank(after)) {
       this.#delivered.push({ origin, position: column, cell: after });
     }
     return { value, after };
@@ -363,4 +365,18 @@ export class SheetEdit {
     const above = 'create' in origin ? (this.#templateStyles[column] ?? 0) : 0;
     return above || rowStyle || (this.#head?.columnStyle(column) ?? 0);
   }
+}
+
+/** As JSON writes it; other digits, such as those of 007, are a text. */
+const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
+
+/**
+ * A text for a cell that holds a number or a truth value is one too, if it can be: columns of mixed types show all
+ * their cells as texts.
+ */
+function sameType(cell: Cell, { type, valueFrom }: CellSpan): Cell {
+  if (typeof cell !== 'string' || valueFrom === ABSENT) return cell;
+  if (type === 'number' && NUMBER.test(cell)) return Number(cell);
+  if (type === 'boolean' && /^(?:true|false)$/i.test(cell)) return cell.length === 4;
+  return cell;
 }

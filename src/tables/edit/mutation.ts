@@ -17,6 +17,8 @@ import type { Cell, Column } from '../types.ts';
 export interface ValueRules {
   /** In UTF-16 units, where the file's format allows fewer than `MAX_CELL_CHARACTERS`. */
   readonly maxTextLength?: number;
+  /** Every cell has a type of its own: a column of mixed types takes numbers and truth values as such. */
+  readonly hasTypedCells?: boolean;
   /**
    * Scalars may break a type that was only inferred, and the type then follows the file: so a deleted or overwritten
    * value that was the only one of its kind can be restored.
@@ -158,12 +160,14 @@ const PLAIN: Readonly<Record<'integer' | 'number' | 'boolean', FileColumn>> = {
   boolean: { type: { kind: 'boolean' }, isRequired: true },
 };
 
-function cellOf(value: unknown, column: Column, { isLenient, hasNull }: ValueRules): Cell {
+function cellOf(value: unknown, column: Column, rules: ValueRules): Cell {
+  const { isLenient, hasNull, hasTypedCells } = rules;
   if (column.file) return fittingCell(value, column, column.file);
   if (value === null || value === '' || value === undefined) {
     return hasNull === true && (value !== '' || column.type !== 'string') ? null : '';
   }
-  if (hasNull === true && !column.declared && isMixed(column) && typeof value !== 'string') {
+  const takesTyped = hasNull === true || hasTypedCells === true;
+  if (takesTyped && !column.declared && isMixed(column) && typeof value !== 'string') {
     return typeof value === 'boolean' ? value : fittingCell(value, column, PLAIN.number);
   }
   if (isLenient === true && !column.declared) {
