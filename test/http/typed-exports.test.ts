@@ -188,3 +188,35 @@ describe('a workbook', () => {
     },
   );
 });
+
+describe('times of a Parquet file in the language', () => {
+  const rowsOf = async (query: string): Promise<unknown> => {
+    const body = JSON.stringify({ query });
+    const answer = await client.fetch('/search2/api/run/', { method: 'POST', body });
+    const { rows: found, error } = (await answer.json()) as { rows?: unknown; error?: string };
+    return found ?? error;
+  };
+
+  test('are what timechart and bin go by (SL-120)', async () => {
+    expect(
+      await rowsOf(
+        'from types | where isnotnull(n) | timechart span=1y field=ts_utc sum(n) AS n | where n!=0',
+      ),
+    ).toEqual([
+      { _time: '1999-01-01T00:00:00.000000Z', n: -7 },
+      { _time: '2024-01-01T00:00:00.000000Z', n: 7 },
+    ]);
+    expect(
+      await rowsOf('from types | table day, n | timechart span=1y max(n) AS m | tail 1'),
+    ).toEqual([{ _time: '2024-01-01T00:00:00.000000Z', m: 7 }]);
+    expect(await rowsOf('from types | timechart count')).toBe(
+      'timechart needs field=, one of ts_ms, ts_us, ts_ns, ts_utc, day [stage 2, column 14]',
+    );
+    expect(await rowsOf('from types | bin span=1mon day AS m | stats count BY m | tail 1')).toEqual(
+      [{ m: '2024-02-01T00:00:00.000000Z', count: 1 }],
+    );
+    expect(
+      await rowsOf('from types | where ts_utc >= "2024-01-01" AND day < "2024-03-01" | table n'),
+    ).toEqual([{ n: 7 }]);
+  });
+});

@@ -123,7 +123,7 @@ export class RandomQueries {
       () =>
         `${this.pick(['top', 'rare'])} limit=3 ${keys()}${this.chance(0.3) ? ' BY source' : ''}`,
       () =>
-        `timechart span=${this.pick(['1m', '90s', '15m', '1h', '1w', '1mon'])} ${this.chance(0.5) ? aggregates() : `${this.pick(['count', 'sum(n)', 'avg(m)', 'dc(v)'])} BY ${this.pick(['index', 'n', 'v', 'host'])}`}`,
+        `timechart span=${this.pick(['1m', '90s', '15m', '1h', '1w', '1mon'])}${this.pick(['', '', ' field=created', ' field="event_time"'])} ${this.chance(0.5) ? aggregates() : `${this.pick(['count', 'sum(n)', 'avg(m)', 'dc(v)'])} BY ${this.pick(['index', 'n', 'v', 'host'])}`}`,
       () => `head ${this.pick([0, 1, 5])} | table id, ${member()}`,
       () =>
         `sort ${this.pick(['', '2 '])}${this.pick(['-', ''])}${this.pick(['id', 'host', 'created', 'event_time', '_time', 'n', 'data'])}, ${this.pick(['-id', 'index', 'v'])} | table id, ${member()}`,
@@ -372,7 +372,8 @@ export class RandomQueries {
       () => `fields - data, updated`,
       () => `rename host AS index, index AS host`,
       () => `fillnull value=0 n, v`,
-      () => `timechart span=1m count${this.chance(0.5) ? ' BY host' : ''}`,
+      () =>
+        `timechart span=1m${this.pick(['', ' field={x} ', ' field="a b" '])} count${this.chance(0.5) ? ' BY host' : ''}`,
       () => `bin span=${this.pick(['2', '1m', '1h'])} ${this.pick(['n', '_time', 'id'])} AS b`,
       () => `unique --fields='["host","extracted_fields__v"]'`,
       () => `eventstats max(n) AS most BY host`,

@@ -1,6 +1,7 @@
 import { defineCommand } from '../command.ts';
 import { printName } from '../expressions/expression.ts';
 import { stepOf } from '../expressions/time.ts';
+import { timeOfColumn } from '../run/schema.ts';
 import type { Word } from '../syntax/ast.ts';
 import { unmarkPlaceholders } from '../syntax/placeholder.ts';
 import { Problem } from '../syntax/problem.ts';
@@ -34,7 +35,8 @@ export const bin = defineCommand<Args>({
     if (span === undefined) throw new Problem('bad_value', 'bin needs span=', { place });
     const size = requireSpan(span, parameters);
     const use = size.kind === 'time' ? stepOf(size) : 'value';
-    const { get } = input.require(field.text, 'terse', field.place, use);
+    const reference = input.require(field.text, 'terse', field.place, use);
+    const get = size.kind === 'time' ? timeOfColumn(reference) : reference.get;
     return setting(input, alias ?? field.text, {
       type: 'json',
       get: (row) => floorTo(get(row), size),

@@ -9,17 +9,17 @@ import {
   stepOf,
   timeFromMs,
   type TimeSpan,
-  timeValue,
 } from '../expressions/time.ts';
 import { compareValues, keyOf, textOf, type Row, type Value } from '../expressions/value.ts';
 import { MAX_BUCKETS } from '../limits.ts';
 import { requireAtMost, type Meter, type Weights } from '../run/operator.ts';
-import { Schema, type Reference } from '../run/schema.ts';
+import { isOfDates, Schema, timeOfColumn, type Reference } from '../run/schema.ts';
 import type { Word } from '../syntax/ast.ts';
 import { isNo, limitOf } from '../syntax/count.ts';
 import { unmarkPlaceholders, type Parameters } from '../syntax/placeholder.ts';
-import { Problem } from '../syntax/problem.ts';
+import { Problem, type Place } from '../syntax/problem.ts';
 import { requireSpan } from '../syntax/span.ts';
+import { quoted } from '../syntax/terse-reader.ts';
 import {
   bindAggregate,
   parseAggregates,
@@ -30,6 +30,8 @@ import {
 
 interface Args extends AggregateArguments {
   readonly span: Word | undefined;
+  /** The column of times. */
+  readonly field: Word | undefined;
   readonly limit: number;
   readonly usesOther: boolean;
 }
@@ -40,27 +42,32 @@ const AUTO = '1s 5s 10s 30s 1m 5m 10m 30m 1h 3h 6h 12h 1d 1w 1mon'
   .map((text) => spanOf(text) as TimeSpan);
 const AUTO_BUCKETS = 100;
 
-const OPTIONS = ['span', 'limit', 'useother'] as const;
+const OPTIONS = ['span', 'field', 'limit', 'useother'] as const;
 
 export const timechart = defineCommand<Args>({
   name: 'timechart',
-  summary: 'Computes aggregates per bucket of _time; with BY one column per value.',
+  summary: 'Computes aggregates per bucket of _time or another time; with BY one column per value.',
   syntax: {
-    terse: 'timechart [span=<n><unit>] [limit=<n>] [useother=false] <aggregate>, … [BY <field>]',
+    terse:
+      'timechart [span=<n><unit>] [field=<time>] [limit=<n>] [useother=false] <aggregate>, … [BY <field>]',
   },
   examples: [
     '* | timechart span=5m count BY index',
     'index=web | timechart span=1h count, avg(bytes) AS mean',
+    '* | timechart span=1h field=created count',
   ],
   parse: (reader) => {
     const before = reader.options(OPTIONS);
     const aggregates = parseAggregates(reader, OPTIONS);
-    const { span, limit, useother } = { ...before, ...reader.options(OPTIONS) };
-    return { span, limit: limitOf(limit), usesOther: !isNo(useother), ...aggregates };
+    const { span, field, limit, useother } = { ...before, ...reader.options(OPTIONS) };
+    // Placeholders stand for values, not names.
+    const over = field && { ...field, text: unmarkPlaceholders(field.text) };
+    return { span, field: over, limit: limitOf(limit), usesOther: !isNo(useother), ...aggregates };
   },
-  print: ({ span, limit, usesOther, ...aggregates }) => {
+  print: ({ span, field, limit, usesOther, ...aggregates }) => {
     const size = span ? `span=${unmarkPlaceholders(span.text)} ` : '';
-    return `${size}limit=${limit} ${usesOther ? '' : 'useother=false '}${printAggregates(aggregates)}`;
+    const over = field ? `field=${quoted(field.text)} ` : '';
+    return `${size}${over}limit=${limit} ${usesOther ? '' : 'useother=false '}${printAggregates(aggregates)}`;
   },
   bind: (args, input, context, place) => {
     const { aggregates, by } = args;
@@ -68,10 +75,15 @@ export const timechart = defineCommand<Args>({
     if (by.length > 0 && (aggregates.length > 1 || by.length > 1)) {
       throw new Problem('bad_value', 'timechart BY allows one aggregate', { place: by[0]!.place });
     }
-    const time = input.require('_time', 'terse', place, span === null ? 'value' : stepOf(span));
+    const { range, notice } = context;
+    const over = args.field ?? { text: usualTime(input, place), place };
+    const use = span === null ? 'value' : stepOf(span);
+    const time = timeOfColumn(input.require(over.text, 'terse', over.place, use));
     const [series] = input.requireAll(by);
     const bound = aggregates.map((call) => bindAggregate(call, input, context));
-    const chart = { span, time, bound, range: context.range, notice: context.notice };
+    // The bounds of the search are of `_time`.
+    const bounds = over.text === '_time' ? range : { earliest: null, latest: null };
+    const chart = { span, time, bound, range: bounds, notice };
     return {
       kind: 'table',
       schema: series ? new Schema([TIME], { isOpen: true }) : schemaOf(bound),
@@ -86,6 +98,17 @@ export const timechart = defineCommand<Args>({
 
 const TIME = { name: '_time', type: 'time' } as const;
 
+/** Rows without `_time` may have one column of dates. */
+function usualTime(input: Schema, place: Place): string {
+  const dates = input.shown
+    .filter(({ column }) => isOfDates(column))
+    .map(({ column }) => column.name);
+  if (input.has('_time') || dates.length === 0) return '_time';
+  if (dates.length === 1) return dates[0]!;
+  const text = `timechart needs field=, one of ${dates.join(', ')}`;
+  throw new Problem('bad_value', text, { place, allowed: dates });
+}
+
 function schemaOf(columns: readonly { readonly name: string }[]): Schema {
   return new Schema([TIME, ...columns.map(({ name }) => ({ name, type: 'json' as const }))]);
 }
@@ -99,7 +122,7 @@ function requireTimeSpan(word: Word, parameters: Parameters): TimeSpan {
 
 interface Chart {
   readonly span: TimeSpan | null;
-  readonly time: Reference;
+  readonly time: (row: Row) => string | null;
   readonly bound: readonly BoundAggregate[];
   readonly range: StageContext['range'];
   readonly notice: StageContext['notice'];
@@ -181,7 +204,7 @@ function buckets(
   let first: string | null = range.earliest;
   let last: string | null = range.latest;
   for (const row of rows) {
-    const moment = timeValue(time.get(row));
+    const moment = time(row);
     if (moment === null) continue;
     if (range.earliest === null && (first === null || moment < first)) first = moment;
     if (range.latest === null && (last === null || moment > last)) last = moment;
@@ -199,7 +222,7 @@ function buckets(
   return {
     starts: [...known],
     bucketOf: (row) => {
-      const moment = timeValue(time.get(row));
+      const moment = time(row);
       if (moment === null) return null;
       const start = timeFromMs(floorMs(msOf(moment), span.unit, span.count));
       return start !== null && known.has(start) ? start : null;

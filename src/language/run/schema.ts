@@ -8,6 +8,7 @@ import { cuts, memberAt } from '../../base/json/member-path.ts';
 import type { Form, Word } from '../syntax/ast.ts';
 import { Problem, unknownName, type Place } from '../syntax/problem.ts';
 import type { FileType } from '../../tables/infer/file-type.ts';
+import { timeValue } from '../expressions/time.ts';
 import { isObject, type Row, type Value } from '../expressions/value.ts';
 
 /** Everything stages compute is json. */
@@ -32,6 +33,16 @@ export interface CellType {
 
 export function cellTypeOf({ type, file }: CellType): CellType {
   return { type, ...(file && { file }) };
+}
+
+/** Whether its dataset has dates or moments there. */
+export function isOfDates({ file }: CellType): boolean {
+  return file?.kind === 'date' || file?.kind === 'timestamp';
+}
+
+/** The times that cells of a column stand for; null for what is none. */
+export function timeOfColumn({ get }: Reference): (row: Row) => string | null {
+  return (row) => timeValue(get(row));
 }
 
 export interface Column extends CellType {
