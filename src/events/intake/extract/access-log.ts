@@ -1,20 +1,19 @@
 /** `access_combined`: web server lines in the combined or common format, with or without the virtual host before it. */
 import { timeText } from '../../event-time.ts';
-import { timeReader } from './calendar.ts';
 import type { Members } from './members.ts';
 import { memberSet, setPresent } from './members.ts';
+import { wholeTime } from './text-time.ts';
 
 // The pattern counts escapes: alternation per character would take seconds in a megabyte of text.
 const LINE =
   /^(?:(\S+:\d+) )?(\S+) (\S+) (\S+) \[([^\]]{1,40})\] "([^"\\]*(?:\\.[^"\\]*){0,5000})" (\d{3}|-) (\d+|-)(?: "([^"\\]*(?:\\.[^"\\]*){0,5000})" "([^"\\]*(?:\\.[^"\\]*){0,5000})")?/s;
 const REQUEST = /^([A-Z]+) (\S+)(?: (HTTP\/[\d.]+))?$/;
-const readTime = timeReader('%d/%b/%Y:%H:%M:%S %z', 'UTC')!;
 
 export function extractAccessLog(text: string): Members | null {
   const match = LINE.exec(text);
   if (match === null) return null;
   const [, vhost, clientip, ident, user, time, request, status, bytes, referer, useragent] = match;
-  const micros = readTime(time!);
+  const micros = wholeTime(time!, 'UTC');
   if (micros === null) return null;
   const members = memberSet();
   setPresent(members, 'vhost', vhost);

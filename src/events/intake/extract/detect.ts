@@ -13,7 +13,7 @@ import { extractByLayout, extractColumns } from './column-lines.ts';
 import { extractCef, extractCisco, extractLeef } from './device-lines.ts';
 import { jsonObject } from './json-object.ts';
 import type { Fact } from './member-facts.ts';
-import { hostIn, timeIn } from './member-facts.ts';
+import { factsIn } from './member-facts.ts';
 import type { Members } from './members.ts';
 import { memberSet } from './members.ts';
 import { findPairs } from './pairs.ts';
@@ -40,6 +40,8 @@ export interface Detected {
   readonly host: Fact<string> | null;
   /** The data has no member `event_time` of its own. */
   readonly isTimeDerived: boolean;
+  /** The sourcetype or an extractor names the format: what is found counts more than what the client sent. */
+  isChosen: boolean;
   /** Some numbers JSON.stringify would change. */
   readonly isAwkward: boolean;
 }
@@ -61,6 +63,9 @@ const MAX_SEARCHED = 64 * 1024;
 const MAX_FRAMES = 3;
 const LINE_START = 'start of the line';
 const LINE_TIME = 'the line';
+const DATED = /^\d{4}[-/.]\d\d/;
+/** What Ruby, Redis and NATS write before the time. */
+const PREFIX = /^(?:[DIWEFA], (?=\[)|(\d+):([A-Z]) |\[\d+\] (?=\d{4}\/))/;
 const COLOURS = /\u001b\[[0-9;]*m/g;
 
 export function detect(data: string, around: Surroundings): Detected | null {
@@ -83,21 +88,25 @@ function withInner(found: Found, around: Surroundings, frames: number): Detected
   let time = found.time ?? (hasTime ? givenTime(members) : null);
   let host: Fact<string> | null = null;
   if (found.hasFacts === true) {
-    if (!hasTime) time ??= timeIn(members, around.timezone);
-    host = hostIn(members);
+    const facts = factsIn(members, hasTime || time !== null ? null : around.timezone);
+    time ??= facts.time;
+    host = facts.host;
   }
   const held = inner === undefined || frames === 0 ? null : joined(inner.text, around, frames - 1);
   if (time !== null && !hasTime) members['event_time'] = timeText(time.value);
   const isTimeDerived = !hasTime;
-  if (held === null) return { format, members, time, host, isTimeDerived, isAwkward };
+  const isChosen = false;
+  if (held === null) return { format, members, time, host, isTimeDerived, isAwkward, isChosen };
+  const all = Object.assign(memberSet(), members);
   for (const name in held.members) {
     // The text itself gives way to what was found in it; all else of the frame stays.
-    if (!Object.hasOwn(members, name) || (name === inner!.key && name !== 'log'))
-      members[name] = held.members[name];
+    if (!Object.hasOwn(all, name) || (name === inner!.key && name !== 'log'))
+      all[name] = held.members[name];
   }
   return {
     format: `${format}, ${held.format}`,
-    members,
+    members: all,
+    isChosen,
     time: time ?? held.time,
     host: host ?? held.host,
     isTimeDerived,
@@ -222,21 +231,22 @@ function positional(text: string, first: number, around: Surroundings): Found | 
 
 /** W3C logs are in UTC, whatever the zone of others. */
 function columnTime(members: Members): Fact<number> | null {
-  const found = timeIn(members, 'UTC');
+  const found = factsIn(members, 'UTC').time;
   if (found !== null || typeof members['start'] !== 'number') return found;
   return { value: members['start'] * 1_000_000, key: 'start' };
 }
 
 /** A line of a program, with a time at its start or without. */
 function ofLine(text: string, around: Surroundings): Found | null {
-  const whole = wholeLine(text);
+  const isDated = DATED.test(text);
+  const whole = isDated ? null : wholeLine(text);
   if (whole !== null) return ofProgram(whole, timeWithin(whole, around));
-  const compose = /^[\w.-]+[-_]\d+ +\| /.exec(text)?.[0];
+  const compose = text.includes(' | ') ? /^[\w.-]+[-_]\d+ +\| /.exec(text)?.[0] : undefined;
   if (compose !== undefined) {
     const members = Object.assign(memberSet(), { container: compose.slice(0, -2).trim() });
     return { format: 'compose', members, inner: { text: text.slice(compose.length), key: '' } };
   }
-  const prefix = /^(?:[DIWEFA], (?=\[)|(\d+):([A-Z]) |\[\d+\] (?=\d{4}\/))/.exec(text);
+  const prefix = isDated ? null : PREFIX.exec(text);
   const body = prefix === null ? text : text.slice(prefix[0].length);
   const time = leadingTime(body, around.timezone);
   if (time === null) {
@@ -262,18 +272,21 @@ function ofLine(text: string, around: Surroundings): Found | null {
       return { format: 'syslog', members, time: fact, hasFacts: true, inner };
     }
   }
-  const members = memberSet();
   const level = levelIn(rest);
-  if (level !== null) members['level'] = level;
   const cisco = rest.includes('%') ? extractCisco(rest) : null;
   if (cisco !== null) return { format: 'cisco', members: cisco, time: fact, hasFacts: true };
   // Some programs write their fields as JSON behind the message.
   const object = rest.startsWith('{') ? 0 : rest.endsWith('}') ? rest.indexOf(' {"') + 1 : -1;
   if (object > 0 || rest.startsWith('{') || rest.startsWith('CEF:')) {
     const inner = { text: rest.slice(Math.max(object, 0)), key: '' };
-    return { format: 'text', members, time: fact, inner };
+    return { format: 'text', members: withLevel(memberSet(), level), time: fact, inner };
   }
-  return { format: 'text', members: Object.assign(members, findPairs(rest)), time: fact };
+  return { format: 'text', members: withLevel(findPairs(rest) ?? memberSet(), level), time: fact };
+}
+
+function withLevel(members: Members, level: string | null): Members {
+  if (level !== null && members['level'] === undefined) members['level'] = level;
+  return members;
 }
 
 /** Pairs that the sourcetype promised, with the time before them. */
@@ -283,7 +296,7 @@ export function lineFound(
   { timezone }: Surroundings,
 ): Found | null {
   if (members === null) return null;
-  const time = timeIn(members, timezone);
+  const { time } = factsIn(members, timezone);
   if (time !== null) return { format: 'pairs', members, time, hasFacts: true };
   const start = leadingTime(data, timezone);
   const fact = start === null ? null : { value: start.micros, key: LINE_START };

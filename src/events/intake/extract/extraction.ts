@@ -43,12 +43,6 @@ export interface Extracted {
   readonly host: string | null;
 }
 
-/** What the data holds. */
-export interface Reading extends Detected {
-  /** The sourcetype or an extractor names the format: what is found counts more than what the client sent. */
-  readonly isChosen: boolean;
-}
-
 export class Extraction {
   readonly #timezone: string;
   readonly #patterns: { sourcetype: string; field: string; extract: Extractor }[];
@@ -82,14 +76,12 @@ export class Extraction {
   }
 
   /** Null: nothing was found. */
-  read(line: Line, now: number): Reading | null {
+  read(line: Line, now: number): Detected | null {
     const sourcetype = line.sourcetype.toLowerCase();
     const around = { now, timezone: this.#timezone, layout: this.#layoutOf(line) };
     const named = builtIn(sourcetype, line, around);
-    const isNamed = named !== undefined;
-    let found: Reading | null = null;
-    const own = isNamed ? named : detect(line.data, around);
-    if (own !== null) found = { ...own, isChosen: isNamed };
+    let found = named === undefined ? detect(line.data, around) : named;
+    if (found !== null) found.isChosen = named !== undefined;
     for (const { sourcetype: wanted, field, extract } of this.#patterns) {
       if (wanted !== '*' && wanted !== sourcetype) continue;
       const text = field === 'data' ? line.data : found?.members[field];
@@ -118,7 +110,7 @@ export function eventTimeOf(fields: unknown): number | null {
   return typeof value === 'string' ? parseTime(value) : null;
 }
 
-function mergedWith(client: Members, { members, isChosen, isTimeDerived }: Reading): Members {
+function mergedWith(client: Members, { members, isChosen, isTimeDerived }: Detected): Members {
   if (!isChosen) return Object.assign(memberSet(), members, client);
   const merged = Object.assign(memberSet(), client, members);
   if (isTimeDerived && Object.hasOwn(client, 'event_time'))
@@ -127,7 +119,7 @@ function mergedWith(client: Members, { members, isChosen, isTimeDerived }: Readi
 }
 
 /** An extractor of the sourcetype takes the place of what was guessed; one for all is added. */
-function withPattern(found: Reading | null, members: Members, isForAll: boolean): Reading {
+function withPattern(found: Detected | null, members: Members, isForAll: boolean): Detected {
   const time = eventTimeOf(members);
   const fact = time === null ? null : { value: time, key: 'extractor' };
   const base = {
@@ -142,7 +134,7 @@ function withPattern(found: Reading | null, members: Members, isForAll: boolean)
   if (found.isChosen || isForAll) {
     const format =
       found.isChosen && found.format !== 'extractor' ? `${found.format}, extractor` : base.format;
-    return { ...base, format, members: Object.assign(found.members, members) };
+    return { ...base, format, members: Object.assign(memberSet(), found.members, members) };
   }
   const { event_time } = found.members;
   return {

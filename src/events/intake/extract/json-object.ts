@@ -3,13 +3,13 @@ import { parseJson } from '../../../base/json/json.ts';
 import { requireJsonBounds } from '../../../base/json/json-outline.ts';
 import { hasAwkwardNumbers, isDeeper, isObject, isPlain, MAX_EVENT_VALUES } from '../json-text.ts';
 import type { Members } from './members.ts';
-import { memberSet } from './members.ts';
 
 /** Deeper data would overflow recursive code; it stays text. */
 const MAX_DEPTH = 200;
 
 /** With whether some hold numbers that JSON.stringify would change. */
 export interface JsonObject {
+  /** With the prototype of objects: a name that others chose may only be added to a copy without one. */
   readonly members: Members;
   readonly isAwkward: boolean;
 }
@@ -39,7 +39,7 @@ function checked(value: unknown, data: string, isAwkward: boolean): JsonObject |
   if (!isObject(value) || (isAwkward && /[0-9][eE]\+?[0-9]{3}/.test(data) && hasInfinite(value)))
     return null;
   if (isDeeper(value, MAX_DEPTH)) return null;
-  return { members: Object.assign(memberSet(), value), isAwkward };
+  return { members: value, isAwkward };
 }
 
 function hasInfinite(value: unknown): boolean {

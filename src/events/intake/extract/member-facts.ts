@@ -25,8 +25,16 @@ const HOST_KEYS = [
   ...['MachineName', 'Computer', 'computer', 'dvchost', 'devname', 's-computername'],
   ...['kubernetes.node.name', 'kubernetes', 'agent.hostname', 'agent'],
 ];
-const TIMES: ReadonlyMap<string, number> = new Map(TIME_KEYS.map((name, rank) => [name, rank]));
-const HOSTS: ReadonlyMap<string, number> = new Map(HOST_KEYS.map((name, rank) => [name, rank]));
+interface Rank {
+  readonly isTime: boolean;
+  readonly rank: number;
+}
+const ranks = (names: readonly string[], isTime: boolean): [string, Rank][] =>
+  names.map((name, rank) => [name, { isTime, rank }]);
+const RANKS: ReadonlyMap<string, Rank> = new Map([
+  ...ranks(TIME_KEYS, true),
+  ...ranks(HOST_KEYS, false),
+]);
 /** Where the name of the host stands when the member is an object. */
 const HOST_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   host: ['name', 'hostname'],
@@ -41,35 +49,40 @@ const LEAST_SECONDS = 1e8;
 const UNITS = 1e11;
 const HOST_NAME = /^[A-Za-z0-9_:[][^\s"'<>{}/\\]{0,254}$/;
 
-/** `timezone`: of times without one. */
-export function timeIn(members: Members, timezone: string): Fact<number> | null {
-  let best = Number.POSITIVE_INFINITY;
-  let found: Fact<number> | null = null;
+/** `timezone`: of times without one; null: only the host is wanted. */
+export function factsIn(
+  members: Members,
+  timezone: string | null,
+): { readonly time: Fact<number> | null; readonly host: Fact<string> | null } {
+  let [timeRank, hostRank] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let time: Fact<number> | null = null;
+  let host: Fact<string> | null = null;
   for (const key in members) {
-    const rank = TIMES.get(key);
-    if (rank === undefined || rank > best) continue;
-    const value = timeOf(members[key], timezone) ?? dayAndClock(key, members, timezone);
-    if (value === null) continue;
-    best = rank;
-    found = { value, key };
+    const known = RANKS.get(key);
+    if (known === undefined) continue;
+    if (known.isTime) {
+      if (timezone === null || known.rank > timeRank) continue;
+      const value = timeOf(members[key], timezone) ?? dayAndClock(key, members, timezone);
+      if (value === null) continue;
+      timeRank = known.rank;
+      time = { value, key };
+    } else if (known.rank < hostRank) {
+      const found = hostOf(key, members[key]);
+      if (found === null) continue;
+      hostRank = known.rank;
+      host = found;
+    }
   }
-  return found;
+  return { time, host };
 }
 
-export function hostIn(members: Members): Fact<string> | null {
-  let best = Number.POSITIVE_INFINITY;
-  let found: Fact<string> | null = null;
-  for (const key in members) {
-    const rank = HOSTS.get(key);
-    if (rank === undefined || rank > best) continue;
-    const member = members[key];
-    const path = isObject(member) ? HOST_MEMBERS[key]?.find((name) => isHost(member[name])) : key;
-    const value = isObject(member) ? member[path ?? ''] : member;
-    if (!isHost(value)) continue;
-    best = rank;
-    found = { value, key: path === key ? key : `${key}.${path}` };
+function hostOf(key: string, member: unknown): Fact<string> | null {
+  if (!isObject(member)) return isHost(member) ? { value: member, key } : null;
+  for (const name of HOST_MEMBERS[key] ?? []) {
+    const value = member[name];
+    if (isHost(value)) return { value, key: `${key}.${name}` };
   }
-  return found;
+  return null;
 }
 
 function isHost(value: unknown): value is string {

@@ -41,17 +41,47 @@ const EPOCH = /^(?:\[(\d{10})(?:\.(\d{1,9}))?\]|(\d{10})\.(\d{3,9})(?=\s))[ \t]*
 
 /** Lines come in time order, so most share the second of the previous one. */
 const last = { key: '', micros: 0 };
+/** `2026-11-20`, with its start in microseconds. */
+const lastDay = { text: '-', micros: 0 };
+const AFTER_CLOCK = new RegExp(`(?:[.,](\\d{1,9}))?${ZONE}${CLOSE}`, 'y');
 
 /** `timezone`: of times without one. Null when the text begins otherwise. */
 export function leadingTime(text: string, timezone: string): TextTime | null {
-  const match = YMD.exec(text);
+  const match = sameDay(text, timezone) ?? YMD.exec(text);
+  if (match !== null && !Array.isArray(match)) return match;
   if (match !== null) {
     const [whole, year, , month, day, letter, clock, fraction, zone] = match;
-    const micros = microsOf([year!, Number(month) - 1, day!], clock!, zone ?? timezone);
+    const date = [year!, Number(month) - 1, day!] as const;
+    const dayText = `${year}-${month}-${day}`;
+    const start = dayText === lastDay.text ? null : microsOf(date, '00:00:00', 'UTC');
+    if (start !== null) Object.assign(lastDay, { text: dayText, micros: start });
+    const micros = microsOf(date, clock!, zone ?? timezone);
     const isRfc3339 = letter === 'T' && zone !== undefined;
     return ending(micros, fraction, { end: whole.length, isRfc3339 });
   }
   return named(text, timezone) ?? epoch(text);
+}
+
+/** A UTC time of the day that was read last, in a fifth of the time; null for any other text. */
+function sameDay(text: string, timezone: string): TextTime | null {
+  if (!text.startsWith(lastDay.text)) return null;
+  const letter = text.charCodeAt(10);
+  const [hour, minute, second] = [digits(text, 11), digits(text, 14), digits(text, 17)];
+  const isClock = text.charCodeAt(13) === 0x3a && text.charCodeAt(16) === 0x3a;
+  if ((letter !== 0x54 && letter !== 0x20) || !isClock) return null;
+  if (!(hour < 24 && minute < 60 && second < 60)) return null;
+  AFTER_CLOCK.lastIndex = 19;
+  const [whole, fraction, zone] = AFTER_CLOCK.exec(text)!;
+  if (ZONES[zone ?? timezone] !== 'UTC') return null;
+  const micros = lastDay.micros + ((hour * 60 + minute) * 60 + second) * 1_000_000;
+  const isRfc3339 = letter === 0x54 && zone !== undefined;
+  return { micros: micros + fractionMicros(fraction), end: 19 + whole.length, isRfc3339 };
+}
+
+/** The number of two digits; NaN for other text. */
+function digits(text: string, at: number): number {
+  const [tens, ones] = [text.charCodeAt(at) - 0x30, text.charCodeAt(at + 1) - 0x30];
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
 }
 
 /** The whole text is a time. */
