@@ -51,7 +51,7 @@ interface IntakeRequest {
 export interface WriterReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array | null;
+  readonly body: Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
 /**

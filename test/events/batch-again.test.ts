@@ -43,7 +43,8 @@ test('the answers are those of the first time', () => {
   const open = () => {
     const store = new EventStore(folder.at('events.sqlite'));
     const settings = { limits: LIMITS, extraction: { extractors: [], syslogTimezone: 'UTC' } };
-    return { store, writer: new Writer({ store, dialects, settings, now: () => (now += 1_000) }) };
+    const options = { store, dialects, settings, folder: folder.path };
+    return { store, writer: new Writer({ ...options, now: () => (now += 1_000) }) };
   };
   const before = open();
   const first = before.writer.run(ordersOf('one'));

@@ -23,7 +23,15 @@ test('the last error of a sender is known after a restart', async () => {
   const after = countersOf(state.db);
   after.noteRefusal({ ...SENDER, id: '2' }, 'rest', 'other', 'invalid');
   after.noteResult(SENDER, 'rest', 10, {
-    ...{ status: 201, headers: {}, hasBody: false, accepted: 1, rejected: 0, isReplay: false },
+    ...{
+      status: 201,
+      headers: {},
+      hasBody: false,
+      spooledBytes: null,
+      accepted: 1,
+      rejected: 0,
+      isReplay: false,
+    },
     ...{ rejects: [], problem: null, indexes: [], pruned: [], hasMore: false },
   });
   await after.flush();

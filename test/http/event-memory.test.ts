@@ -64,8 +64,18 @@ const large: Readonly<Record<string, Body>> = {
   'line ends of HEC': body('/services/collector/raw', ' \r\n', 400),
   'long events, one a line': {
     ...body('/api/events/', `{"data":"${'x'.repeat(900_000)}"}\n`, 201),
-    bytes: 150 * MIB,
     type: NDJSON,
+  },
+  'documents of _bulk': body('/_bulk', `{"create":{}}\n{"a":"${'x'.repeat(40_000)}"}\n`, 200),
+  'records of OTLP': {
+    ...body('/v1/logs', `{"body":{"stringValue":"${'x'.repeat(40_000)}"}},`, 200),
+    head: `${OTLP[0]}[`,
+    tail: `{}]${OTLP[1]}`,
+  },
+  'an array, all of which is answered': {
+    ...body('/api/events/', `{"data":"${'x'.repeat(40_000)}"},`, 201),
+    head: '[',
+    tail: '{"data":"the last"}]',
   },
 };
 
@@ -101,13 +111,34 @@ describe.skipIf(process.platform !== 'linux')('a long body', async () => {
         headers: { 'Content-Type': type ?? 'application/json', 'Content-Encoding': 'gzip' },
         body,
       });
-      await answer.arrayBuffer();
+      for await (const _ of answer.body ?? []);
       clearInterval(timer);
       expect(answer.status).toBe(status);
       expect((peak - before) / MIB).toBeLessThan(MOST_MB);
       expect(performance.now() - started).toBeLessThan(20_000);
     },
   );
+
+  test('is answered with all of its events, also when it is repeated (EV-49)', async () => {
+    const sent = Array.from({ length: 3_000 }, (_, at) => `${at} ${'äx'.repeat(10_000)}`);
+    const body = JSON.stringify(sent.map((data) => ({ data })));
+    const first = [];
+    for (const _twice of [1, 2]) {
+      const answer = await writer.fetch('/api/events/', {
+        method: 'POST',
+        headers: { 'Content-Encoding': 'gzip', 'Idempotency-Key': 'long' },
+        body: gzipSync(body, { level: 1 }),
+      });
+      expect(answer.status).toBe(201);
+      expect(answer.headers.get('content-type')).toBe('application/json');
+      const events = (await answer.json()) as { id: number; data: string }[];
+      expect(events.map(({ data }) => data)).toEqual(sent);
+      const ids = events.map(({ id }) => id);
+      expect(ids).toEqual(ids.map((_id, at) => ids[0]! + at));
+      first.push(ids[0]);
+    }
+    expect(first[1]).toBe(first[0]);
+  });
 
   test('leaves nothing on the disk, also when the server is killed while it comes in', async () => {
     const folder = join(service.stateDir, 'tmp');
@@ -119,6 +150,12 @@ describe.skipIf(process.platform !== 'linux')('a long body', async () => {
       writer.fetch('/services/collector/raw', { method: 'POST', body });
     expect((await send('a line\n'.repeat(500_000))).status).toBe(413);
     expect([kept(), readdirSync(folder)]).toEqual([[], []]);
+    const array = `[${'{"data":"an event"},'.repeat(90_000)}{"data":"the last"}]`;
+    const stopped = await writer.fetch('/api/events/', { method: 'POST', body: array });
+    const reader = stopped.body!.getReader();
+    await reader.read();
+    await reader.cancel();
+    await eventually(() => expect(kept()).toEqual([]));
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const sending = send(readable).catch(() => null);
     const sink = writable.getWriter();

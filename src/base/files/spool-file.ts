@@ -15,6 +15,9 @@ import {
 import { promisify } from 'node:util';
 import { namelessPath } from './temporary-files.ts';
 
+const PIECE_BYTES = 256 * 1024;
+
+const read = promisify(fs.read);
 const write = promisify(fs.write);
 
 export class SpoolFile implements Disposable {
@@ -52,6 +55,28 @@ export class SpoolFile implements Disposable {
       at += count;
     }
     return bytes;
+  }
+
+  /** So many bytes that the other process has added; the file is gone when they have been read or nobody wants them. */
+  added(bytes: number): ReadableStream<Uint8Array> {
+    let at = this.#length;
+    const end = at + bytes;
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          const piece = new Uint8Array(Math.min(PIECE_BYTES, end - at));
+          const { bytesRead } = await read(this.#file, piece, 0, piece.length, at);
+          if (bytesRead === 0) throw new Error('what was added on disk is gone');
+          at += bytesRead;
+          controller.enqueue(piece.subarray(0, bytesRead));
+          if (at < end) return;
+          controller.close();
+          this[Symbol.dispose]();
+        },
+        cancel: () => this[Symbol.dispose](),
+      },
+      { highWaterMark: 0 },
+    );
   }
 
   /** Who has it mapped must not look at it any more; its space is free at once. */

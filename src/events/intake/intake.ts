@@ -9,6 +9,7 @@ import type { Grants } from '../../accounts/rights/permissions.ts';
 import { grantsCoverEvents } from '../../accounts/rights/permissions.ts';
 import type { EventDraft } from '../event.ts';
 import type { Extracted, Extraction, Line } from './extract/extraction.ts';
+import type { Drafts } from './drafts.ts';
 import { JsonNumber } from '../../base/json/json.ts';
 import { exactJson, isObject, MAX_EVENT_VALUES } from './json-text.ts';
 import { parseTime } from '../event-time.ts';
@@ -59,8 +60,11 @@ export interface IntakeOrder {
 export interface IntakeAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array | null;
+  readonly body: AnswerBody;
 }
+
+/** Texts one after another when they may be too many for memory. */
+export type AnswerBody = string | Uint8Array | Iterable<string> | null;
 
 export class Rejection {
   constructor(
@@ -92,14 +96,14 @@ export interface Stored {
   readonly count: number;
   /** Null when the reading names no channel. */
   readonly ackId: number | null;
-  /** The first `limit` events as JSON, in order; each is read or serialised. */
-  events(limit?: number): string[];
-  /** All as one JSON array; cheaper than `events` for many. */
-  array(): string;
+  /** The first `limit` events as JSON, in order. */
+  events(limit: number): string[];
+  /** All as one JSON array, in texts; cheaper than `events` for many. */
+  array(): Iterable<string>;
 }
 
 export interface Reading {
-  readonly drafts: readonly EventDraft[];
+  readonly drafts: Drafts;
   /** Only as many as the answer and the rejects view need. */
   readonly rejections: readonly Rejection[];
   readonly rejected: number;
@@ -145,17 +149,20 @@ export class IntakeTools {
   readonly limits: IntakeLimits;
   /** Microseconds, fixed for a request. */
   readonly now: number;
+  /** Those of the request. */
+  readonly drafts: Drafts;
   readonly #extraction: Extraction;
   readonly #mayWrite = new Map<string, boolean>();
   readonly #order: IntakeOrder;
 
   constructor(
     order: IntakeOrder,
-    options: { limits: IntakeLimits; extraction: Extraction; now: number },
+    options: { limits: IntakeLimits; extraction: Extraction; now: number; drafts: Drafts },
   ) {
     this.#order = order;
     this.limits = options.limits;
     this.now = options.now;
+    this.drafts = options.drafts;
     this.#extraction = options.extraction;
   }
 

@@ -59,7 +59,7 @@ export const MAX_EVENT_VALUES = 100_000;
 /** Per byte allowed in data and fields: escapes take six bytes for one. */
 const RAW_BYTES_PER_EVENT_BYTE = 12;
 /** The garbage of smaller ones is collected in time. */
-const LARGE_BYTES = 256 * 1024;
+const LARGE_BYTES = 1024;
 
 /** Numbers whose spelling JSON.parse loses. Matches inside strings do not matter. */
 const AWKWARD_NUMBER = /[0-9](?:\.0+(?![0-9])|[eE][+-]?[0-9]|[0-9]{15})/;

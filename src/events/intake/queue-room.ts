@@ -147,6 +147,13 @@ export class QueuePlace implements Disposable {
     return this.#file;
   }
 
+  /** The file, which goes on when the place is left. */
+  takeFile(): SpoolFile {
+    const file = this.#file!;
+    this.#file = null;
+    return file;
+  }
+
   /** Adds to the file. The bytes must not be used any more. Throws `unavailable`. */
   async spool(bytes: Uint8Array): Promise<void> {
     this.#room.requireDisk();

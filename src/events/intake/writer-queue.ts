@@ -24,7 +24,7 @@ interface QueueLimits extends RoomLimits {
 
 export interface Written {
   readonly result: WriterResult;
-  readonly body: Uint8Array | null;
+  readonly body: Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
 interface IngestStats {
@@ -145,7 +145,11 @@ export class Ingest {
     this.#queue.push({ order, body, bytes, holder: name, settle: resolve, fail: reject });
     if (this.#queue.length >= this.#gathersUpTo()) this.#wakeGatherer?.();
     this.#pump();
-    return await promise;
+    const written = await promise;
+    const { spooledBytes } = written.result;
+    return spooledBytes === null
+      ? written
+      : { ...written, body: place.takeFile().added(spooledBytes) };
   }
 
   get isAccepting(): boolean {

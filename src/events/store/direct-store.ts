@@ -5,6 +5,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { stateFolder } from '../../store/state-files.ts';
 import { dialects } from '../intake/dialects/index.ts';
 import type { IndexTotals } from '../read/index-totals.ts';
 import { indexTotals } from '../read/index-totals.ts';
@@ -26,7 +27,8 @@ export class DirectStore implements PrunedStore {
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });
     this.store = new EventStore(join(stateDir, EVENTS_FILE));
     const now = (): number => Date.now() * 1000;
-    this.#writer = new Writer({ store: this.store, dialects, settings, now });
+    const folder = stateFolder(stateDir, 'tmp');
+    this.#writer = new Writer({ store: this.store, dialects, settings, now, folder });
   }
 
   async open(): Promise<void> {}

@@ -32,7 +32,7 @@ const INSERT_ROWS = 50;
 
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
 
-interface Inserted {
+export interface Inserted {
   readonly firstId: number;
   /** Microseconds; the same for all events of a call. */
   readonly created: number;

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { SQLiteError } from 'bun:sqlite';
-import { AppError } from '../../base/errors.ts';
+import { AppError, errnoOf } from '../../base/errors.ts';
 import { countGarbage } from '../../base/scheduling/garbage-collection.ts';
 import { isDamage } from '../../base/sqlite-damage.ts';
+import { stateFolder } from '../../store/state-files.ts';
 import { dialects } from '../intake/dialects/index.ts';
 import { EVENTS_FILE } from './schema.ts';
 import { EventStore } from './store.ts';
@@ -17,6 +18,7 @@ interface OpenOrder {
 
 export const NOT_WRITABLE = 'Event storage is not writable.';
 const RETRY_SECONDS = '5';
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
 type Job = (body: unknown) => Response;
 
@@ -29,7 +31,13 @@ export function writerJobs(): Record<string, Job> {
     open: (body) => {
       const { stateDir, settings } = body as OpenOrder;
       store ??= new EventStore(join(stateDir, EVENTS_FILE));
-      writer = new Writer({ store, dialects, settings, now: nowMicros });
+      writer = new Writer({
+        store,
+        dialects,
+        settings,
+        now: nowMicros,
+        folder: stateFolder(stateDir, 'tmp'),
+      });
       return done();
     },
     configure: (body) => {
@@ -64,10 +72,10 @@ function nowMicros(): number {
   return millis * 1000 + Math.floor((performance.now() % 1) * 1000);
 }
 
-/** SQLite errors become `unavailable`, or `state-unusable` for damage. */
+/** Errors of SQLite and of the disk become `unavailable`, or `state-unusable` for damage. */
 export function translated(error: unknown): unknown {
-  if (!(error instanceof SQLiteError)) return error;
-  if (isDamage(error)) {
+  if (!(error instanceof SQLiteError) && !FULL.has(errnoOf(error) ?? '')) return error;
+  if (error instanceof SQLiteError && isDamage(error)) {
     return new AppError(
       'state-unusable',
       `${EVENTS_FILE} is damaged: restore it from a backup, or move it away and a new, empty one is made`,

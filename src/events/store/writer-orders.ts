@@ -7,7 +7,7 @@
 import { mapped, SpoolFile } from '../../base/files/spool-file.ts';
 import type { Grants } from '../../accounts/rights/permissions.ts';
 import type { ExtractionSettings } from '../intake/extract/extraction.ts';
-import type { IntakeLimits, IntakeOrder } from '../intake/intake.ts';
+import type { AnswerBody, IntakeLimits, IntakeOrder } from '../intake/intake.ts';
 
 /** PUT or PATCH; the body is the JSON of the request. */
 export interface UpdateOrder {
@@ -88,6 +88,8 @@ export interface WriterResult {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly hasBody: boolean;
+  /** Of a body that stands in the file of the order, after that of the order; null: it is beside the result. */
+  readonly spooledBytes: number | null;
   readonly accepted: number;
   readonly rejected: number;
   readonly isReplay: boolean;
@@ -100,8 +102,8 @@ export interface WriterResult {
   readonly hasMore: boolean;
 }
 
-export interface WriterAnswer extends Omit<WriterResult, 'hasBody'> {
-  readonly body: string | Uint8Array | null;
+export interface WriterAnswer extends Omit<WriterResult, 'hasBody' | 'spooledBytes'> {
+  readonly body: AnswerBody;
 }
 
 export const EMPTY_ANSWER: WriterAnswer = {
@@ -126,6 +128,8 @@ export interface WriterSettings {
 export interface Framed<Head> {
   readonly head: Head;
   readonly body: Uint8Array;
+  /** Of the file with the body. */
+  readonly path?: string;
 }
 
 /** The body is still in pieces, joined only when sent. */
@@ -170,7 +174,7 @@ export function unframe<Head>(bytes: Uint8Array): Framed<Head>[] {
   const heads = JSON.parse(view.toString('utf8', LENGTH_BYTES, headEnd)) as FramedHead<Head>[];
   let at = headEnd;
   return heads.map(([head, length, path]) => {
-    if (path !== undefined) return { head, body: mapped(path) };
+    if (path !== undefined) return { head, body: mapped(path), path };
     const body = bytes.subarray(at, at + length);
     at += length;
     return { head, body };

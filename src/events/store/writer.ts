@@ -5,11 +5,13 @@
  * answer leaves only after COMMIT returned, and so after its fsync.
  */
 import { SQLiteError } from 'bun:sqlite';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { collectGarbage } from '../../base/scheduling/garbage-collection.ts';
 import type { Dialect, IntakeLimits, IntakeOrder, Reading, Stored } from '../intake/intake.ts';
 import { IntakeRefusal, IntakeTools } from '../intake/intake.ts';
-import type { EventDraft } from '../event.ts';
-import { eventsArray, eventsJson } from '../event.ts';
-import type { EventStore } from './store.ts';
+import { Drafts } from '../intake/drafts.ts';
+import { eventsJson, eventsList } from '../event.ts';
+import type { EventStore, Inserted } from './store.ts';
 import { Extraction } from '../intake/extract/extraction.ts';
 import { changeEvent, removeEvent } from './writer-changes.ts';
 import { pruneStep } from '../retention/writer-prune.ts';
@@ -61,20 +63,25 @@ export class Writer {
   readonly #store: EventStore;
   readonly #dialects: ReadonlyMap<string, Dialect>;
   readonly #now: () => number;
+  readonly #folder: string;
+  /** Of the present batch. */
+  readonly #drafts: Drafts[] = [];
   #settings: WriterSettings;
   #extraction: Extraction;
   #kept: Kept | null = null;
 
-  /** `now`: microseconds. */
+  /** `now`: microseconds; `folder`: for what does not fit into memory. */
   constructor(options: {
     readonly store: EventStore;
     readonly dialects: readonly Dialect[];
     readonly settings: WriterSettings;
     readonly now: () => number;
+    readonly folder: string;
   }) {
     this.#store = options.store;
     this.#dialects = new Map(options.dialects.map((dialect) => [dialect.name, dialect]));
     this.#now = options.now;
+    this.#folder = options.folder;
     this.#settings = options.settings;
     this.#extraction = new Extraction(options.settings.extraction);
   }
@@ -90,8 +97,12 @@ export class Writer {
     const first = batch[0]?.head;
     const name = first?.kind === 'batch' ? first : null;
     const orders = name === null ? batch : batch.slice(1);
-    const prepared = orders.map(({ head, body }) => this.#prepare(head, body, now));
-    return framed(this.#commit(prepared, now, name));
+    try {
+      const prepared = orders.map(({ head, body }) => this.#prepare(head, body, now));
+      return this.#commit(prepared, now, name).map((answer, at) => framed(answer, orders[at]!));
+    } finally {
+      for (const drafts of this.#drafts.splice(0)) drafts[Symbol.dispose]();
+    }
   }
 
   /** Answers a request whose events the previous writer committed before it died. */
@@ -121,7 +132,9 @@ export class Writer {
     now: number,
   ): Pick<Prepared, 'refusal' | 'reading'> {
     try {
-      const tools = new IntakeTools(order, { limits, extraction: this.#extraction, now });
+      const drafts = new Drafts(this.#folder);
+      this.#drafts.push(drafts);
+      const tools = new IntakeTools(order, { limits, extraction: this.#extraction, now, drafts });
       return {
         refusal: null,
         reading: this.#dialects.get(order.dialect)!.read(body, order, tools),
@@ -197,11 +210,20 @@ export class Writer {
     if (repeat !== null) return repeat;
     if (reading === null || storesNothing(one)) return () => this.#answerWithout(one, now);
     const { drafts } = reading;
-    const { firstId, created } = this.#store.insert(drafts, now);
+    const { firstId, created } = this.#insert(drafts, now);
     const ackId = this.#acknowledge(order, reading, now);
     this.#kept = { firstId, count: drafts.length, ackId, created };
     this.#keep(order, body, this.#kept, now);
     return () => intakeAnswer(reading, storedAs(drafts, { firstId, created, ackId }));
+  }
+
+  /** One after another, so that the ids are those of one call. */
+  #insert(drafts: Drafts, now: number): Inserted {
+    const [first] = drafts
+      .pieces()
+      .map((piece) => this.#store.insert(piece, now))
+      .toArray();
+    return first!;
   }
 
   /** For orders that store nothing: refused, dry runs, and those without a valid entry. */
@@ -263,11 +285,40 @@ export class Writer {
   }
 }
 
-function framed(answers: readonly WriterAnswer[]): Framed<WriterResult>[] {
-  return answers.map(({ body, ...result }) => ({
-    head: { ...result, hasBody: body !== null },
-    body: body === null ? NOTHING : Buffer.from(body),
-  }));
+function framed(
+  { body, ...result }: WriterAnswer,
+  { body: { length }, path }: Framed<WriterOrder>,
+): Framed<WriterResult> {
+  const head = { ...result, hasBody: body !== null, spooledBytes: null };
+  if (body === null) return { head, body: NOTHING };
+  if (typeof body === 'string') return { head, body: Buffer.from(body) };
+  if (body instanceof Uint8Array) return { head, body };
+  const spooledBytes = path === undefined ? null : spooled(body, path, length);
+  if (spooledBytes !== null) return { head: { ...head, spooledBytes }, body: NOTHING };
+  return { head, body: Buffer.from([...body].join('')) };
+}
+
+/** How many bytes the texts have in the file from `from` on; null when the disk does not take them. */
+function spooled(texts: Iterable<string>, path: string, from: number): number | null {
+  const file = openSync(path, 'r+');
+  try {
+    let to = from;
+    for (const text of texts) {
+      const bytes = Buffer.from(text);
+      for (let at = 0; at < bytes.length;) {
+        const count = writeSync(file, bytes, at, bytes.length - at, to);
+        at += count;
+        to += count;
+      }
+      collectGarbage(3 * bytes.length);
+    }
+    return to - from;
+  } catch {
+    // The events are stored: the answer is made in memory.
+    return null;
+  } finally {
+    closeSync(file);
+  }
 }
 
 function needsNoWrite(one: Prepared): boolean {
@@ -283,7 +334,7 @@ function mayRepeat({ idempotency, isDryRun }: IntakeOrder): boolean {
 }
 
 function storedAs(
-  drafts: readonly EventDraft[],
+  drafts: Drafts,
   at: { readonly firstId: number | null; readonly created: number; readonly ackId: number | null },
 ): Stored {
   const { firstId, created, ackId } = at;
@@ -291,9 +342,25 @@ function storedAs(
     firstId,
     count: drafts.length,
     ackId,
-    events: (limit) => eventsJson(drafts.slice(0, limit), firstId, created),
-    array: () => eventsArray(drafts, firstId, created),
+    events: (limit) => eventsJson(drafts.first(limit), firstId, created),
+    array: () => ({ [Symbol.iterator]: () => arrayTexts(drafts, firstId, created) }),
   };
+}
+
+function* arrayTexts(
+  drafts: Drafts,
+  firstId: number | null,
+  created: number,
+): Generator<string, undefined> {
+  let count = 0;
+  yield '[';
+  for (const piece of drafts.pieces()) {
+    if (piece.length === 0) continue;
+    if (count > 0) yield ',';
+    yield eventsList(piece, firstId === null ? null : firstId + count, created);
+    count += piece.length;
+  }
+  yield ']';
 }
 
 function intakeAnswer(reading: Reading, stored: Stored): WriterAnswer {

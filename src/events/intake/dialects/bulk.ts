@@ -136,7 +136,7 @@ class BulkReader {
     });
     if (problem !== null) this.#reject(action, bytes, line, problem);
     else {
-      const { index } = this.#entries.drafts.at(-1)!;
+      const { index } = this.#entries.drafts.last!;
       this.#items.push({ action: action.name, index, error: null });
     }
   }

@@ -1,5 +1,6 @@
 /** `POST /api/events/`: one event, an array, or one event per line. */
 import type { EventDraft } from '../../event.ts';
+import type { Drafts } from '../drafts.ts';
 import type {
   Dialect,
   IntakeAnswer,
@@ -38,12 +39,14 @@ function readJson(body: Uint8Array, order: IntakeOrder, tools: IntakeTools): Rea
     const errors: FieldErrors = {};
     const draft = draftOf(frame, order, tools, errors);
     if (draft === null) throw invalid(errors);
-    requireRights([draft], tools);
-    return reading([draft], (stored) => created(order, stored, () => stored.events()[0] ?? 'null'));
+    if (!tools.mayWrite(draft.index)) throw refusal(403, NO_PERMISSION);
+    tools.drafts.push(draft);
+    return reading(tools.drafts, (stored) => created(order, stored, () => stored.events(1)));
   }
   requireCount(frame.length, tools);
-  const drafts: EventDraft[] = [];
+  const { drafts } = tools;
   let failures: FieldErrors[] | null = null;
+  let isForbidden = false;
   for (const [index, item] of frame.entries()) {
     const errors: FieldErrors = {};
     const draft = draftOf(
@@ -53,10 +56,13 @@ function readJson(body: Uint8Array, order: IntakeOrder, tools: IntakeTools): Rea
       errors,
     );
     if (draft === null) (failures ??= Array.from(frame, () => ({})))[index] = errors;
-    else if (failures === null) drafts.push(draft);
+    else if (failures === null) {
+      isForbidden ||= !tools.mayWrite(draft.index);
+      drafts.push(draft);
+    }
   }
   if (failures !== null) throw invalid(failures);
-  requireRights(drafts, tools);
+  if (isForbidden) throw refusal(403, NO_PERMISSION);
   return reading(drafts, (stored) => created(order, stored, () => stored.array()));
 }
 
@@ -103,12 +109,6 @@ function draftOf(
   return { ...meta, host: found ?? meta.host, data, fields: text, eventTime };
 }
 
-function requireRights(drafts: readonly EventDraft[], tools: IntakeTools): void {
-  for (const { index } of drafts) {
-    if (!tools.mayWrite(index)) throw refusal(403, NO_PERMISSION);
-  }
-}
-
 function requireCount(count: number, tools: IntakeTools): void {
   const { limits } = tools;
   if (count > limits.maxEvents) throw tooManyOf(tools);
@@ -118,11 +118,15 @@ function tooManyOf({ limits }: IntakeTools): IntakeRefusal {
   return refusal(413, tooManyEvents(limits));
 }
 
-function reading(drafts: readonly EventDraft[], answer: Reading['answer']): Reading {
+function reading(drafts: Drafts, answer: Reading['answer']): Reading {
   return { drafts, rejections: [], rejected: 0, answer };
 }
 
-function created({ isMinimal }: IntakeOrder, stored: Stored, whole: () => string): IntakeAnswer {
+function created(
+  { isMinimal }: IntakeOrder,
+  stored: Stored,
+  whole: () => Iterable<string>,
+): IntakeAnswer {
   if (!isMinimal) return { status: 201, headers: JSON_HEADERS, body: whole() };
   const headers = { ...JSON_HEADERS, 'Preference-Applied': 'return=minimal' };
   const body = JSON.stringify({ created: stored.count, ...idRange(stored) });
@@ -139,7 +143,7 @@ interface LineError {
 }
 
 function readLines(body: Uint8Array, order: IntakeOrder, tools: IntakeTools): Reading {
-  const drafts: EventDraft[] = [];
+  const { drafts } = tools;
   const rejections: Rejection[] = [];
   let rejected = 0;
   let entries = 0;

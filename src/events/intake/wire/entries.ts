@@ -1,6 +1,6 @@
 /** Collects the entries of one request: valid events and rejections. */
 import { JsonNumber } from '../../../base/json/json.ts';
-import type { EventDraft } from '../../event.ts';
+import type { Drafts } from '../drafts.ts';
 import { isInRange, timeText } from '../../event-time.ts';
 import type { Entry, IntakeLimits, IntakeRefusal, IntakeTools, MetaDefaults } from '../intake.ts';
 import { EntryProblem, Rejection } from '../intake.ts';
@@ -13,7 +13,7 @@ const LENGTH_PER_BODY_BYTE = 8;
 const NEWLINE = 0x0a;
 
 export class Entries {
-  readonly drafts: EventDraft[] = [];
+  readonly drafts: Drafts;
   readonly rejections: Rejection[] = [];
   rejected = 0;
   readonly #tools: IntakeTools;
@@ -26,6 +26,7 @@ export class Entries {
   /** `tooMany` makes the dialect's 413. */
   constructor(tools: IntakeTools, bodyBytes: number, tooMany: (message: string) => IntakeRefusal) {
     this.#tools = tools;
+    this.drafts = tools.drafts;
     this.#tooMany = tooMany;
     this.#maxLength = BASE_LENGTH + LENGTH_PER_BODY_BYTE * bodyBytes;
   }

@@ -114,10 +114,8 @@ function cut(
   { limits, tooMany }: Reading,
 ): { frame: Uint8Array; places: Place[] } {
   const places: Place[] = [];
-  const parts: Uint8Array[] = [];
   let depth = 0;
   let isInList = false;
-  let restFrom = 0;
   let entryFrom = 0;
   let name: Place = { from: 0, to: 0 };
   const endEntry = (end: number): void => {
@@ -126,9 +124,7 @@ function cut(
     while (from < to && isSpace(body[to - 1]!)) to--;
     if (from === to) return;
     if (places.length === limits.maxEvents) throw tooMany();
-    parts.push(body.subarray(restFrom, from), Buffer.from(String(places.length)));
     places.push({ from, to });
-    restFrom = to;
   };
   for (let at = 0; at < body.length; at++) {
     const byte = body[at]!;
@@ -156,10 +152,26 @@ function cut(
   }
   // Unfinished JSON; parsing the frame reports it.
   if (isInList) endEntry(body.length);
-  parts.push(body.subarray(restFrom));
-  if (parts.reduce((sum, { length }) => sum + length, 0) > MAX_FRAME_BYTES)
+  return { frame: frameOf(body, places), places };
+}
+
+/** Throws `JsonBoundsError` when it is too long. */
+function frameOf(body: Uint8Array, places: readonly Place[]): Uint8Array {
+  const cutOut = places.reduce((sum, { from, to }, at) => sum + to - from - String(at).length, 0);
+  const length = body.length - cutOut;
+  if (length > MAX_FRAME_BYTES)
     throw new JsonBoundsError(`More than ${MAX_FRAME_BYTES} bytes beside the entries`, '', 0);
-  return { frame: Buffer.concat(parts), places };
+  const frame = Buffer.allocUnsafe(length);
+  const source = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  let at = 0;
+  let restFrom = 0;
+  for (const [index, { from, to }] of places.entries()) {
+    at += source.copy(frame, at, restFrom, from);
+    at += frame.write(String(index), at, 'latin1');
+    restFrom = to;
+  }
+  source.copy(frame, at, restFrom);
+  return frame;
 }
 
 function isNamed(body: Uint8Array, { from, to }: Place, { names }: EntryLists): boolean {
