@@ -313,6 +313,7 @@ function openHandlers(registry: Registry, config: () => Config, log: Log): Handl
   return new Handlers({
     docroot,
     socketDir: stateFolder(stateDir, 'run'),
+    python: config().handlers.python,
     scriptCommand: (socketPath) => workerCommand('handler', socketPath),
     environment: process.env,
     limits: () => ({

@@ -342,6 +342,11 @@ export const settings = {
     summary:
       'Serves published HTML and SVG outside the sandbox, with the rights of the site itself.',
   }),
+  'handlers.python': path({
+    default: null,
+    summary:
+      'Interpreter or virtual environment for `.py` handlers; unset, the first `python3` of the PATH that will do.',
+  }),
   'search.typo_tolerance': boolean({
     default: true,
     summary: 'Finds words that differ by a typing mistake.',

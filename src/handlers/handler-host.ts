@@ -13,7 +13,7 @@ import { Holdings, Lane } from '../processes/lane.ts';
 import type { HandlerRequest } from './handler-call.ts';
 import { HandlerProcess } from './handler-process.ts';
 import type { LoadResult, RouterSchema } from './host-protocol.ts';
-import { type HostCommand, type Language, NO_PYTHON } from './language.ts';
+import type { HostCommand, Language } from './language.ts';
 
 /** Importing FastAPI takes Python a second, on a busy machine several. */
 const START_LIMIT_MS = 30_000;
@@ -41,6 +41,8 @@ export interface HandlerHostOptions {
   readonly language: Language;
   /** Null when the language cannot run here. */
   readonly command: () => Promise<HostCommand | null>;
+  /** What is said when it cannot. */
+  readonly absence: string;
   readonly docroot: string;
   /** Created with mode 0700. */
   readonly socketDir: string;
@@ -144,7 +146,7 @@ export class HandlerHost {
 
   async #ready(timeoutMs: number): Promise<HandlerProcess> {
     if (this.#current !== null) return this.#current;
-    if (this.#isUnavailable) throw broken(NO_PYTHON);
+    if (this.#isUnavailable) throw broken(this.#options.absence);
     if (this.#starting !== null) await this.#inTime(this.#starting, timeoutMs);
     if (this.#current !== null) return this.#current;
     const pauseMs = this.#backoff.remainingMs(performance.now());
@@ -187,7 +189,7 @@ export class HandlerHost {
     const hostCommand = await command();
     this.#isUnavailable = hostCommand === null;
     if (hostCommand === null) {
-      for (const rel of this.#files.keys()) this.#tell(rel, NO_PYTHON);
+      for (const rel of this.#files.keys()) this.#tell(rel, this.#options.absence);
       return;
     }
     let child: ChildProcess;

@@ -6,13 +6,21 @@ import { childEnvironment } from '../processes/child-environment.ts';
 import type { HandlerRequest } from './handler-call.ts';
 import { HandlerHost, type HandlerHostOptions } from './handler-host.ts';
 import type { LoadResult, RouterSchema } from './host-protocol.ts';
-import { findPython, type HostCommand, type Language, languageOf } from './language.ts';
+import {
+  findPython,
+  noPythonText,
+  type HostCommand,
+  type Language,
+  languageOf,
+} from './language.ts';
 
 interface HandlersOptions {
   readonly docroot: string;
   readonly socketDir: string;
   /** Starts `serveScripts` with a socket path in a process of this same program. */
   readonly scriptCommand: HostCommand;
+  /** An interpreter or virtual environment; null: one of the PATH. */
+  readonly python: string | null;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly limits: HandlerHostOptions['limits'];
   /** Null when the file can be served. */
@@ -59,17 +67,19 @@ export class Handlers {
       log,
       onLoaded: (rel: string, result: LoadResult) => this.#loaded(rel, result),
     };
-    const path = environment['PATH'] ?? '';
+    const choice = { path: environment['PATH'] ?? '', configured: options.python };
     this.#hosts = {
       script: new HandlerHost({
         ...shared,
         language: 'script',
         command: async () => options.scriptCommand,
+        absence: '',
       }),
       python: new HandlerHost({
         ...shared,
         language: 'python',
-        command: () => findPython(path, docroot, socketDir),
+        command: () => findPython(choice, docroot, socketDir),
+        absence: noPythonText(choice),
       }),
     };
   }

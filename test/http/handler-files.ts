@@ -2,22 +2,30 @@
  * Handler files with the same routes in both languages, for tests.
  */
 
-/** Whether this machine can run Python handlers; tells once on standard output when it cannot. */
+/** Whether this machine can run Python handlers. */
 export function hasPythonHandlers(): boolean {
-  return (hasPython ??= probe());
+  return handlerPython() !== null;
 }
 
-let hasPython: boolean | undefined;
+/** A Python that can run handlers; null for none, which is told once on standard output. */
+export function handlerPython(): string | null {
+  return (found ??= { program: probe() }).program;
+}
 
-function probe(): boolean {
-  const folders = (process.env['PATH'] ?? '').split(':');
+let found: { readonly program: string | null } | undefined;
+
+function probe(): string | null {
+  const programs = (process.env['PATH'] ?? '')
+    .split(':')
+    .flatMap((folder) => Bun.which('python3', { PATH: folder }) ?? []);
   const code = 'import fastapi, uvicorn';
-  const isThere = folders.some((folder) => {
-    const program = Bun.which('python3', { PATH: folder });
-    return program !== null && Bun.spawnSync([program, '-c', code], { cwd: '/' }).exitCode === 0;
-  });
-  if (!isThere) console.log('Python handlers are not tested: no python3 has fastapi and uvicorn');
-  return isThere;
+  const program = programs.find(
+    (one) => Bun.spawnSync([one, '-c', code], { cwd: '/' }).exitCode === 0,
+  );
+  if (program === undefined) {
+    console.log('Python handlers are not tested: no python3 has fastapi and uvicorn');
+  }
+  return program ?? null;
 }
 
 export const SCRIPT = `

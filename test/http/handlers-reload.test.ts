@@ -2,12 +2,12 @@
  * Handler files that appear, change and go while the server runs (DS-172), and what the executable brings for them (DS-164).
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { existsSync, readFileSync, unlinkSync } from 'node:fs';
+import { existsSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
 import { eventually, PICK_UP_MS } from './eventually.ts';
-import { hasPythonHandlers } from './handler-files.ts';
+import { handlerPython, hasPythonHandlers } from './handler-files.ts';
 
 let svc: Service;
 let boss: Client;
@@ -185,6 +185,34 @@ test('without Python its handlers are listed with the problem, and unavailable (
     detail: 'Handler unavailable: python3 with fastapi and uvicorn not found',
   });
 });
+
+test.if(hasPythonHandlers())(
+  'handlers.python names what runs them: a virtual environment too',
+  async () => {
+    using folder = temporaryFolder({});
+    const venv = folder.at('venv');
+    const arguments_ = ['-m', 'venv', '--without-pip', '--system-site-packages', venv];
+    expect(Bun.spawnSync([handlerPython()!, ...arguments_]).exitCode).toBe(0);
+    const [site] = new Bun.Glob('lib/python*/site-packages').scanSync({
+      cwd: venv,
+      onlyFiles: false,
+    });
+    writeFileSync(join(venv, site!, 'shopkit.py'), 'rate = 7');
+    const files = { 'h.py': python('shopkit.rate', 'import shopkit') };
+    for (const [configured, answer] of [
+      [venv, '7'],
+      [join(venv, 'bin/python3'), '7'],
+      [folder.at('absent'), 'handlers.python'],
+    ] as const) {
+      await using own = await startService({ files, config: { handlers: { python: configured } } });
+      await own.accounts.user('boss', { superuser: true });
+      const client = await own.as('boss');
+      await eventually(async () =>
+        expect(await (await client.fetch('/api/h/')).text()).toContain(answer),
+      );
+    }
+  },
+);
 
 test('in read-only mode a handler is called for safe methods only (DS-22, DS-167)', async () => {
   await using fixed = await startService({
