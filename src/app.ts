@@ -37,6 +37,7 @@ import { INDEX_FILE as SEARCH_INDEX_FILE, openSearch, type Search } from './full
 import type { Database } from './store/database.ts';
 import { foldLog } from './store/fold-log.ts';
 import { readInstanceKey } from './store/instance-key.ts';
+import { KeptReplies } from './store/kept-replies.ts';
 import { removeLeftovers } from './store/leftovers.ts';
 import { migrations } from './store/migrations/index.ts';
 import { explain } from './store/state-check.ts';
@@ -73,6 +74,7 @@ export interface App extends PublishedFiles, EventParts {
   /** See `State.requireInPlace`. */
   readonly requireStateInPlace: () => void;
   readonly audit: Audit;
+  readonly keptReplies: KeptReplies;
   readonly localLogin: LocalLogin;
   /** Null while OIDC is off. */
   readonly oidc: Oidc | null;
@@ -181,6 +183,7 @@ export async function openApp(
     foldStateLog: () => state.foldLog(),
     requireStateInPlace: () => state.requireInPlace(),
     audit,
+    keptReplies: new KeptReplies(db),
     localLogin: new LocalLogin({
       db,
       clock,

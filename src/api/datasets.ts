@@ -8,6 +8,7 @@ import { contentDisposition } from '../tables/encode/download-name.ts';
 import { type Format, formatDetails, FORMATS } from '../tables/read/format.ts';
 import { parseListParameters } from '../tables/read/list-parameters.ts';
 import type { RowsPage } from '../tables/copy/table-cache.ts';
+import { looksAtRows } from '../tables/edit/change-request.ts';
 import { isObject } from '../tables/edit/mutation.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import { mayAccess, requireAccess } from '../operations/access.ts';
@@ -29,6 +30,7 @@ import {
 } from '../operations/datasets.ts';
 import type { Answer } from '../http/route.ts';
 import { isStillAdmitted } from '../http/hooks/admission.ts';
+import { beginChange, bodyHash } from '../http/hooks/idempotency.ts';
 import type { Context } from '../http/context.ts';
 import {
   acceptsGzip,
@@ -99,12 +101,13 @@ async function changeRow(context: Context, { resource, id }: RowAddress): Promis
   }
   requireChangesAllowed(context);
   await requireWritableContent(context.services, resource);
+  const hash = await bodyHash(context);
   const body =
     method === 'DELETE'
       ? { action: 'delete', data: { _row_id: id } }
       : { action: 'update', data: rowData(await context.json(), id) };
   if (id === '0') throw noRow(id);
-  return changed(context, resource, { method, body });
+  return changed(context, resource, { method, body, hash });
 }
 
 function noRow(id: string): AppError {
@@ -267,21 +270,20 @@ function downloadHeader(
 /** For the script of the dataset page, which posts every change: many rows in one write, and a check of values before. */
 export async function changeMany(context: Context, resource: Resource): Promise<Reply> {
   await requireChangeable(context, resource);
+  const hash = await bodyHash(context);
   const body = await context.json();
   const { action, data } = (body ?? {}) as { action?: unknown; data?: unknown };
   if (action === 'check')
     return jsonReply({ misfits: await checkValues(context.services, resource, data) });
   const method = action === 'update' ? 'PATCH' : 'DELETE';
-  return changed(context, resource, { method, body });
+  return changed(context, resource, { method, body, hash });
 }
 
 async function change(context: Context, resource: Resource): Promise<Reply> {
   await requireChangeable(context, resource);
   const { method } = context;
-  return changed(context, resource, {
-    method,
-    body: await context.json(),
-  });
+  const hash = await bodyHash(context);
+  return changed(context, resource, { method, hash, body: await context.json() });
 }
 
 function requireChangeable(context: Context, resource: Resource): Promise<void> {
@@ -293,11 +295,19 @@ function requireChangeable(context: Context, resource: Resource): Promise<void> 
 async function changed(
   context: Context,
   resource: Resource,
-  request: Pick<ChangeRequest, 'method' | 'body'>,
+  request: Pick<ChangeRequest, 'method' | 'body'> & { readonly hash: string | null },
 ): Promise<Reply> {
   const isLenient = isHandledLeniently(context.request.headers.get('prefer'));
   const body =
     isDryRun(context) && isObject(request.body) ? { ...request.body, dry_run: true } : request.body;
+  // As `changeRows` does, but before an answer is repeated.
+  if (looksAtRows(body)) {
+    const { services, caller, origin } = context;
+    const { canonical: name } = resource;
+    await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
+  }
+  const repeated = await beginChange(context, request.hash);
+  if (repeated !== null) return repeated;
   const result = await changeRows(context.services, context.user, context.origin, resource, {
     ...request,
     body,

@@ -99,6 +99,10 @@ const SHARED = {
   answersFailure: eventErrorReply,
   describesFailure: eventFailureBodies,
   isExemptFromReadOnly: true,
+  repeats: (context: Context) => {
+    requireScope(context.user, 'write');
+    requireChangeable(context);
+  },
 } as const;
 
 const checks = { ...SHARED, endsInSlash: true } as const satisfies RouteRules;

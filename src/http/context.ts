@@ -27,6 +27,7 @@ import { isHtmlClient, isNotModified } from './reply/negotiate.ts';
 import { RequestBody } from './body/request-body.ts';
 import type { RequestTarget } from './hooks/request-target.ts';
 import type { HostCheck } from './hooks/host-check.ts';
+import type { BegunChange } from './hooks/idempotency.ts';
 import type { FailurePage } from './reply/errors.ts';
 import { PRIVATE } from './reply/headers.ts';
 import type { Responder } from './reply/respond.ts';
@@ -102,6 +103,8 @@ export class Context {
   rules: RouteRules = FILES;
   /** Pattern of the route, for log and metrics. */
   pattern: string = FILES.pattern;
+  /** Set while a change with an `Idempotency-Key` is being made. */
+  change: BegunChange | null = null;
   /** Credentials were asked for. */
   isAdmitted = false;
   /** Milliseconds of the monotonic clock. */

@@ -16,6 +16,7 @@ import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
 import { type Context, FILES } from './context.ts';
 import { noteAccess } from './hooks/access-log.ts';
 import { admit } from './hooks/admission.ts';
+import { beginChange, bodyHash, endChange } from './hooks/idempotency.ts';
 import {
   type OperationDescription,
   isSafeMethod,
@@ -92,6 +93,7 @@ export const around = new Elysia({ name: 'around' })
   .mapResponse({ as: 'global' }, async ({ request, responseValue, set }) => {
     const ask = askOf(request);
     const answer = (await responseValue) as Answer;
+    if (ask.change !== null) await endChange(ask, ask.change, answer);
     // Elysia would make the response anew for any other status.
     set.status = 200;
     if (ask.idleLimit.isLate && isLong(answer) && isCrowded()) await ownTurn();
@@ -157,6 +159,10 @@ async function letIn(
   const answer = opened === undefined ? undefined : await opened;
   if (answer !== undefined) return answer;
   await letThrough(ask);
+  if (rules.repeats === undefined || isSafeMethod(ask.method)) return;
+  if (!ask.request.headers.has('idempotency-key')) return;
+  await rules.repeats(ask);
+  return (await beginChange(ask, await bodyHash(ask))) ?? undefined;
 }
 
 async function letThrough(ask: Context): Promise<void> {

@@ -81,6 +81,8 @@ export interface RouteRules {
   readonly isOn?: (services: ServerServices) => boolean | Promise<boolean>;
   /** False: not in the OpenAPI document, though the path answers: with why it is switched off. */
   readonly isListed?: (services: ServerServices) => boolean;
+  /** Unsafe methods take an `Idempotency-Key`; called before an answer is repeated, throws for who may not make the change. */
+  readonly repeats?: (context: Context) => void | Promise<void>;
   /** The handler decides about read-only mode itself, after existence. */
   readonly decidesReadOnly?: boolean;
 }

@@ -37,20 +37,17 @@ export async function mayUpload(services: App, caller: Caller): Promise<boolean>
 /**
  * Resolves when the file is durable, published and given to its uploader. `fields` null: the body is no form. Throws
  * `permission-denied`, `read-only`, and as `Uploads.store`; failures of the server are `upload-failed`. A new file
- * that is in place belongs to its uploader even when something fails afterwards.
+ * that is in place belongs to its uploader even when something fails afterwards. What `beforeNaming` throws abandons
+ * the upload, whose file has come in.
  */
 export async function uploadFile(
   services: App,
   caller: Principal,
   origin: Origin,
   fields: AsyncIterable<UploadField> | null,
-  requireStanding: () => Promise<void>,
+  beforeNaming: () => Promise<void>,
 ): Promise<UploadResult> {
-  const refusal = await refusalOf(services, caller);
-  if (refusal !== null) {
-    await noteDeniedUpload(services, caller, origin, refusal);
-    throw refusal;
-  }
+  await requireUpload(services, caller, origin);
   let name = NO_NAME;
   let promised = null as { readonly resource: string | null } | null;
   let isKept = false;
@@ -67,7 +64,7 @@ export async function uploadFile(
         await promiseToUploader(db, { filename, userId, resource });
       },
       onNaming: async () => {
-        await requireStanding();
+        await beforeNaming();
         const gone = await refusalOf(services, caller);
         if (gone !== null) throw gone;
       },
@@ -129,6 +126,18 @@ export async function noteDeniedUpload(
   reason: AppError,
 ): Promise<void> {
   await record(services, { user: caller, origin }, 'upload_denied', NO_NAME, reason.message);
+}
+
+/** Throws, audited, for who may not upload now. */
+export async function requireUpload(
+  services: App,
+  caller: Principal,
+  origin: Origin,
+): Promise<void> {
+  const refusal = await refusalOf(services, caller);
+  if (refusal === null) return;
+  await noteDeniedUpload(services, caller, origin, refusal);
+  throw refusal;
 }
 
 async function refusalOf(services: App, caller: Principal): Promise<AppError | null> {

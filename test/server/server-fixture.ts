@@ -2,6 +2,7 @@
  * A server in this process with real accounts in a temporary database, and no files behind it: for tests of everything
  * between the socket and the operations.
  */
+import { KeptReplies } from '../../src/store/kept-replies.ts';
 import { dirname, join } from 'node:path';
 import { type AnyElysia, Elysia } from 'elysia';
 import { Audit } from '../../src/accounts/audit/audit.ts';
@@ -97,6 +98,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     clock,
     log,
     audit,
+    keptReplies: new KeptReplies(db),
     ...emptyFolder(dirname(database.path), { db, clock, log }),
     localLogin: new LocalLogin({ db, clock, log, audit, isEnabled }),
     ...openEvents({

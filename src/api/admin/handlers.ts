@@ -72,6 +72,8 @@ export function successReply(): Reply {
 }
 
 export const adminDoor = { access: 'superuser', refusesScopedKeys: true } as const;
+/** For what holds no secrets. */
+export const repeatingDoor = { ...adminDoor, repeats: () => undefined } as const;
 
 export function adminOf({ caller, origin }: Context): Administrator {
   return administratorOf(caller, origin);

@@ -12,6 +12,7 @@ import {
   queuePlace,
 } from '../../operations/events.ts';
 import type { Context } from '../../http/context.ts';
+import { idempotencyKey } from '../../http/hooks/idempotency.ts';
 import { decodedBody, type DecodedBody } from './body.ts';
 import {
   type BodyDescription,
@@ -97,9 +98,7 @@ async function accept(context: Context, adapter: DialectAdapter, route: string):
   const { dialect } = adapter;
   await admitIntake(services, user, origin, dialect);
   if (services.config.readonly) throw readOnlyMode();
-  const key = request.headers.get('idempotency-key');
-  if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key))
-    throw new AppError('bad-request', 'Invalid Idempotency-Key.');
+  const key = idempotencyKey(request.headers);
   using place = placeFor(context, adapter);
   const { mode, pieces, events } = await bodyOf(context, adapter, place);
   const written = await ingestEvents(services, user, origin, {

@@ -18,6 +18,7 @@ import {
 } from '../../operations/events.ts';
 import { isStillAdmitted } from '../../http/hooks/admission.ts';
 import type { Context } from '../../http/context.ts';
+import { idempotencyKey } from '../../http/hooks/idempotency.ts';
 import { eventBody } from './body.ts';
 import { eventErrorReply } from '../../http/reply/errors.ts';
 import {
@@ -208,9 +209,7 @@ async function create(context: Context): Promise<Reply> {
   await admitIntake(services, user, origin, 'rest');
   requireChangeable(context);
   requireFormat(context);
-  const key = request.headers.get('idempotency-key');
-  if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key))
-    throw new AppError('bad-request', 'Invalid Idempotency-Key.');
+  const key = idempotencyKey(request.headers);
   using place = queuePlace(services, user);
   const body = await eventBody(context, { takesLines: true, place });
   const written = await ingestEvents(services, user, origin, {

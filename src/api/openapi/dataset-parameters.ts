@@ -107,8 +107,15 @@ const conditional: readonly Parameter[] = [
   },
 ];
 
+const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'A repeat with the same key is answered as the first request and changes nothing',
+  schema: { type: 'string', maxLength: 255 },
+};
+
 const all: ReadonlyMap<string, Parameter> = new Map(
-  [...listParameters, dryRun, rowId, ...conditional].map((parameter) => [
+  [...listParameters, dryRun, rowId, ...conditional, idempotencyKey].map((parameter) => [
     parameter.name,
     parameter,
   ]),
@@ -119,7 +126,7 @@ export const LIST_PARAMETERS = referTo([
   'If-None-Match',
 ]);
 export const READ_PARAMETERS = referTo(['If-None-Match']);
-export const CHANGE_PARAMETERS = referTo(['dry_run', 'If-Match', 'Prefer']);
+export const CHANGE_PARAMETERS = referTo(['dry_run', 'If-Match', 'Prefer', 'Idempotency-Key']);
 export const ROW_PARAMETERS = referTo(['columns', 'If-None-Match']);
 export const ROW_PARAMETER = referTo(['row_id'])[0]!;
 

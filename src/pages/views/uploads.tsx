@@ -4,7 +4,7 @@
  */
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import type { AppError } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { sizeText } from '../../base/text/size-text.ts';
 import type { Config } from '../../config/settings.ts';
 import { pageAddress } from '../../docroot/registry/addresses.ts';
@@ -12,11 +12,22 @@ import type { UploadField } from '../../docroot/uploads/uploads.ts';
 import { isForm, MAX_FORM_BYTES, parseForm } from '../../http/body/form-body.ts';
 import { boundaryOf, readMultipart } from '../../http/body/multipart.ts';
 import type { Context } from '../../http/context.ts';
+import {
+  beginChange,
+  idempotencyKey,
+  isKnownChange,
+  newHash,
+} from '../../http/hooks/idempotency.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import type { Viewer } from '../../http/route.ts';
 import { jsonError } from '../../http/reply/errors.ts';
 import { jsonReply, type Reply } from '../../http/reply/reply.ts';
-import { noteDeniedUpload, uploadFile, type UploadResult } from '../../operations/uploads.ts';
+import {
+  noteDeniedUpload,
+  requireUpload,
+  uploadFile,
+  type UploadResult,
+} from '../../operations/uploads.ts';
 import { pageReply } from '../page-reply.ts';
 import { Size } from '../parts/values.tsx';
 import type { Page } from './frame.tsx';
@@ -71,8 +82,24 @@ export const uploadsRoute = new Elysia({ name: 'uploads' }).use(lifecycle).post(
   '/api/uploads',
   async ({ ask }) => {
     const { services, user, origin } = ask;
-    const requireStanding = () => ask.requireStanding();
-    const result = await uploadFile(services, user, origin, fieldsOf(ask), requireStanding);
+    const hash = idempotencyKey(ask.request.headers) === null ? null : newHash(ask);
+    const fields = fieldsOf(ask);
+    const read = fields === null || hash === null ? fields : hashedFields(fields, hash);
+    if (read !== null && hash !== null && (await isKnownChange(ask))) {
+      await requireUpload(services, user, origin);
+      for await (const { content } of read) for await (const _ of content);
+      const repeated = await beginChange(ask, hash.digest('hex'));
+      if (repeated !== null) return repeated;
+      throw answeredMeanwhile();
+    }
+    let requestHash: string | null = null;
+    const beforeNaming = async (): Promise<void> => {
+      await ask.requireStanding();
+      requestHash ??= hash?.digest('hex') ?? null;
+      const repeated = await beginChange(ask, requestHash);
+      if (repeated !== null) throw answeredMeanwhile();
+    };
+    const result = await uploadFile(services, user, origin, read, beforeNaming);
     return ask.wantsHtml ? resultPage(ask, result) : jsonReply(result, { status: 201 });
   },
   {
@@ -101,6 +128,33 @@ export const uploadsRoute = new Elysia({ name: 'uploads' }).use(lifecycle).post(
     },
   },
 );
+
+/** Of two requests with one key at the same time. */
+function answeredMeanwhile(): AppError {
+  const text = 'A request with this Idempotency-Key was under way; send this one again';
+  return new AppError('conflict', text);
+}
+
+/** The same fields; what was read of them is in `hash`. */
+async function* hashedFields(
+  fields: AsyncIterable<UploadField>,
+  hash: Pick<ReturnType<typeof newHash>, 'update'>,
+): AsyncGenerator<UploadField> {
+  for await (const { content, ...field } of fields) {
+    hash.update(JSON.stringify([field.name, field.filename]));
+    yield { ...field, content: hashed(content, hash) };
+  }
+}
+
+async function* hashed(
+  content: AsyncIterable<Uint8Array>,
+  hash: Pick<ReturnType<typeof newHash>, 'update'>,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of content) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}
 
 /** Lazily, in the order sent; null when the body is no form. */
 function fieldsOf(context: Context): AsyncIterable<UploadField> | null {

@@ -3,5 +3,12 @@ import { accounts } from './0001-accounts.ts';
 import { events } from './0004-events.ts';
 import { auditChain } from './0005-audit-chain.ts';
 import { namedReaders } from './0006-named-readers.ts';
+import { keptReplies } from './0007-kept-replies.ts';
 
-export const migrations: readonly Migration[] = [accounts, events, auditChain, namedReaders];
+export const migrations: readonly Migration[] = [
+  accounts,
+  events,
+  auditChain,
+  namedReaders,
+  keptReplies,
+];
