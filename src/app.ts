@@ -55,6 +55,7 @@ type PublishedFiles = Pick<
   | 'uploads'
   | 'cache'
   | 'documents'
+  | 'workers'
   | 'settled'
   | 'check'
 >;
@@ -200,6 +201,7 @@ export async function openApp(
     uploads,
     cache,
     documents,
+    workers: docroot.workers,
     settled: docroot.settled,
     check: docroot.check,
     reading: new TableReader({

@@ -8,6 +8,7 @@ import { permissionRoutes } from './api/admin/permissions.ts';
 import { upkeepRoutes } from './api/admin/upkeep.ts';
 import { userRoutes } from './api/admin/users.ts';
 import { apiKeyRoutes } from './api/api-keys.ts';
+import { companionRoutes } from './api/companions.ts';
 import { assetRoutes } from './pages/routes/assets.ts';
 import { authRoutes } from './api/auth.ts';
 import { elasticRoutes } from './api/events/elastic.ts';
@@ -72,6 +73,7 @@ export const plugins: readonly AnyElysia[] = [
   upkeepRoutes,
   ...adminPages.map(({ route }) => route),
   assetRoutes,
+  companionRoutes,
   paletteRoute,
   eventsPageRoute,
   savedSearchesPageRoute,

@@ -6,6 +6,7 @@ import {
 import type { Kind } from '../../src/docroot/kind.ts';
 import { type Dialect, guessedSource } from './dialect.ts';
 import { editCsv } from './editor.ts';
+import { previewCsv } from './preview.ts';
 import { readCsv } from './reader.ts';
 
 export const csv: Kind = {
@@ -16,6 +17,7 @@ export const csv: Kind = {
     read: readCsv,
     edit: editCsv,
     readOnlyReason: (rel) => (isCompressed(rel) ? COMPRESSED_IS_READ_ONLY : null),
+    preview: previewCsv,
     source: (dialect) => guessedSource(dialect as unknown as Dialect),
   },
 };

@@ -27,10 +27,18 @@ export interface Dialect {
 export function guessedSource(dialect: Dialect): SourceNote | null {
   const { headerRow, firstColumn, width, isFound } = dialect;
   if (!isFound || width === 0 || (headerRow === 1 && firstColumn === 0)) return null;
+  return placeOf(dialect);
+}
+
+export function placeOf(dialect: Dialect): SourceNote {
+  const { headerRow, firstColumn, width, isFound } = dialect;
   const first = { row: headerRow, column: firstColumn };
-  const last = RowMap.of(dialect.rows).last ?? headerRow;
-  const range = rangeText({ first, last: { row: last, column: firstColumn + width - 1 } });
-  return { header_row: headerRow, range, guessed: ['header_row', 'range'] };
+  const last = {
+    row: RowMap.of(dialect.rows).last ?? headerRow,
+    column: firstColumn + Math.max(0, width - 1),
+  };
+  const guessed = isFound ? ['header_row', 'range'] : [];
+  return { header_row: headerRow, range: rangeText({ first, last }), guessed };
 }
 
 interface Run {

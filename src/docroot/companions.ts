@@ -1,5 +1,17 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
+import { posix } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { plainName } from '../base/files/compressed-file.ts';
+import { replaceFile, writeFailure } from '../base/files/atomic-file.ts';
+import { isAbsence } from '../base/files/file-stamp.ts';
 import { COMPANION_SUFFIX, extensionOf, stemOf } from '../base/paths.ts';
 import { COMPANION_FOLDER, type DocumentRoot } from './document-root.ts';
 import type { Kind } from './kind.ts';
@@ -107,4 +119,75 @@ async function firstCompanion(
     }
   }
   return null;
+}
+
+/** As they are stored; null where there is none. */
+export interface CompanionTexts {
+  readonly schema: Companion | null;
+  readonly options: Companion | null;
+}
+
+export async function companionTexts(
+  root: DocumentRoot,
+  { schema, options }: CompanionPaths,
+): Promise<CompanionTexts> {
+  return {
+    schema: await firstCompanion(root, schema),
+    options: await firstCompanion(root, options),
+  };
+}
+
+/** Bytes of a name in most file systems. */
+const MAX_NAME_BYTES = 255;
+
+/**
+ * Durable when it resolves; null deletes. The caller holds the lock of the dataset's file. Throws as `replaceFile`,
+ * `not-writable` when a folder on the way is a symlink, and `too-large` for a name that no file may have.
+ */
+export async function storeCompanion(
+  root: DocumentRoot,
+  rel: string,
+  text: string | null,
+): Promise<void> {
+  if (
+    !isCompanion(rel) ||
+    Buffer.byteLength(rel.slice(rel.lastIndexOf('/') + 1)) > MAX_NAME_BYTES
+  ) {
+    throw new AppError('too-large', `The name of its companion would be too long: ${rel}`);
+  }
+  const path = root.absolute(rel);
+  const folder = posix.dirname(path);
+  try {
+    if (text === null) {
+      if (realpathSync(folder) === folder) rmSync(path, { force: true });
+    } else makeFolder(folder, root.realPath);
+    if (realpathSync(folder) !== folder) throw notWritable(rel);
+  } catch (error) {
+    if (text === null && isAbsence(error)) return;
+    throw writeFailure(error, rel);
+  }
+  if (text === null) return syncFolder(folder);
+  await replaceFile({ path, rel, base: 'any', pieces: [Buffer.from(text)] });
+}
+
+/** Only its owner looks into `.svc`, as where it holds the state. Each new name is synced. */
+function makeFolder(folder: string, root: string): void {
+  if (folder === root || existsSync(folder)) return;
+  const parent = posix.dirname(folder);
+  makeFolder(parent, root);
+  mkdirSync(folder, { mode: 0o700 });
+  syncFolder(parent);
+}
+
+function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function notWritable(rel: string): AppError {
+  return new AppError('not-writable', `Resource '${rel}' is not writable`);
 }

@@ -5,6 +5,7 @@
  * must not keep state between calls.
  */
 import type { FileSource, HeldFile } from '../base/files/file-source.ts';
+import type { FilePreview } from './file-preview.ts';
 import type {
   EditPlan,
   ReadOptions,
@@ -81,6 +82,11 @@ export interface DatasetKind {
    * Each becomes a resource, read with `options.sheet`.
    */
   sheets?(source: FileSource, context: KindContext): Promise<SheetName[]>;
+  /**
+   * The start of a file as it would be read with these options. Runs in the `parse` child. Absent: there is nothing to
+   * choose.
+   */
+  preview?(source: FileSource, options: ReadOptions, context: KindContext): Promise<FilePreview>;
   /** What the schema says of how a file with this dialect is read; null: as usual. */
   source?(dialect: TableLayout['dialect']): SourceNote | null;
   /** Text of the 405 for unsafe methods, for files of this kind that cannot be written. */

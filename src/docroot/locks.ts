@@ -19,7 +19,8 @@ const MAX_RETRY_AFTER_S = 30;
 const STALE_AFTER_MS = 24 * 60 * 60 * 1000;
 const DELETE_RETRY_MS = 1000;
 
-export type LockReason = `write:${'create' | 'update' | 'delete' | 'upsert' | 'batch'}` | 'upload';
+export type LockReason =
+  `write:${'create' | 'update' | 'delete' | 'upsert' | 'batch' | 'companion'}` | 'upload';
 
 /** Times are RFC 3339 texts. */
 export interface FileLock {

@@ -9,6 +9,7 @@ import * as apiKeys from './api-keys.ts';
 import * as audit from './audit.ts';
 import * as backups from './backups.ts';
 import * as cache from './cache.ts';
+import * as companions from './companions.ts';
 import * as content from './content.ts';
 import * as datasetSummaries from './dataset-summaries.ts';
 import * as datasets from './datasets.ts';
@@ -46,6 +47,7 @@ export const operations = {
   audit,
   backups,
   cache,
+  companions,
   content,
   datasetSummaries,
   datasets,

@@ -1,4 +1,5 @@
-/** Addresses that pages link to. */
+/** Addresses that pages link to, and what they call what is there. */
+import type { Resource } from '../docroot/registry/registry.ts';
 import type { Crumb } from './views/frame.tsx';
 
 /** The start page's list cut down to a folder; `''` is the whole list. */
@@ -34,4 +35,10 @@ export function queryWith(parameters: Readonly<Record<string, string | number>>)
     if (value !== '' && value !== 0) query.set(name, String(value));
   }
   return query;
+}
+
+/** How messages call a dataset: `products.csv`, `stock.xlsx (Prices)`. */
+export function datasetTitle({ rel, sheet }: Pick<Resource, 'rel' | 'sheet'>): string {
+  const file = rel.slice(rel.lastIndexOf('/') + 1);
+  return sheet === null ? file : `${file} (${sheet})`;
 }

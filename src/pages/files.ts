@@ -24,6 +24,7 @@ import { ASK } from './explorer/asked.ts';
 import { datasetPageReply } from './views/dataset.tsx';
 import { explorerReply } from './views/events.tsx';
 import { datasetSummaryReply, wantsSummary } from './dataset-summary.ts';
+import { fileLayoutFormReply, fileLayoutReply } from './views/file-layout.tsx';
 import { mediaPageReply } from './views/media.tsx';
 import { rowFormReply, rowPageReply } from './views/row.tsx';
 
@@ -106,6 +107,8 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
     // The answering page shows the row, and the right to write does not include reading.
     await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
     if (isJson) return changeMany(context, resource);
+    if (context.queryValue('layout') !== null)
+      return fileLayoutFormReply(services, context, resource);
     requireWritable(services, resource, method);
     requireChangesAllowed(context);
     return rowFormReply(services, context, resource);
@@ -114,6 +117,7 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
   if (resource.family === 'media') return mediaPageReply(services, context, resource);
   if (context.queryValue('row') !== null) return rowPageReply(services, context, resource);
   if (context.queryValue(ASK) !== null) return explorerReply(context, resource.canonical);
+  if (context.queryValue('layout') !== null) return fileLayoutReply(services, context, resource);
   return wantsSummary(context)
     ? datasetSummaryReply(services, context, resource)
     : datasetPageReply(services, context, resource);

@@ -68,6 +68,8 @@ export interface ReadOptions {
   readonly sheet?: string;
   /** Of a sheet, in A1 notation, header included; one cell: from there on. */
   readonly range?: string;
+  /** Sees the rows of a sheet as they stand there, and ends the reading by throwing. */
+  readonly look?: (row: number, cells: Cell[]) => void;
   /** What an earlier reading found out, from `ReadAgain`. */
   readonly learned?: Learned;
 }

@@ -5,31 +5,18 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CellValue, Workbook } from 'exceljs';
+import { Workbook } from 'exceljs';
 import { type Encoding, encodeText } from '../../plugins/csv/encoding.ts';
 import { create, remove, update } from './changes.ts';
 import { address, get, list } from './listing.ts';
 import { sharedService } from './shared-service.ts';
+import { book } from './sheets.ts';
 
 const PEOPLE = 'Name;Ort;n\r\nMüller;Köln;1\r\nJäger;Düsseldorf;2\r\nGroß;Überlingen;3\r\n';
 const TITLED =
   'Umsatz, Stand 31.12.2024\n"Abteilung ""Süd"""\n\nRegion;Monat;Umsatz\nNord;Jan;1\nSüd;Feb;2\nOst;März;3\n';
 
 const encodings = ['windows-1252', 'cp850', 'utf-16le', 'utf-16be'] as const;
-
-/** A sheet with these cells, by reference. */
-async function book(
-  cells: Readonly<Record<string, unknown>>,
-  merged: string[] = [],
-): Promise<Buffer> {
-  const workbook = new Workbook();
-  const sheet = workbook.addWorksheet('Sheet');
-  for (const [reference, value] of Object.entries(cells)) {
-    sheet.getCell(reference).value = value as CellValue;
-  }
-  for (const range of merged) sheet.mergeCells(range);
-  return Buffer.from(await workbook.xlsx.writeBuffer());
-}
 
 /** Rows of cells from a corner on. */
 function block(corner: string, rows: readonly (readonly unknown[])[]): Record<string, unknown> {

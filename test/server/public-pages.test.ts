@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { FrameView } from '../../src/pages/views/frame.tsx';
 import { renderPage } from '../../src/pages/views/frame.tsx';
+import { fileLayoutPage } from '../../src/pages/views/file-layout.tsx';
 import { datasetPage } from '../../src/pages/views/dataset.tsx';
 import { guidePage } from '../../src/pages/views/guide.tsx';
 import { docsPage } from '../../src/pages/views/docs.tsx';
@@ -344,6 +345,29 @@ describe('DS-184, DS-208: pages', () => {
       },
       frame,
     ),
+    'file layout': renderPage(
+      fileLayoutPage,
+      {
+        name: EVIL,
+        title: EVIL,
+        page: '/ui/x/',
+        problem: EVIL,
+        refusal: EVIL,
+        fields: [{ name: 'range', label: EVIL, choices: null, placeholder: EVIL, value: EVIL }],
+        preview: {
+          lines: [{ number: 1, cells: [EVIL] }],
+          found: { encoding: EVIL, range: EVIL, guessed: [] },
+          columns: [EVIL],
+          rows: [[EVIL]],
+          problem: null,
+        },
+        previewProblem: null,
+        types: new Map([[EVIL, EVIL]]),
+        version: EVIL,
+        hasCompanions: true,
+      },
+      frame,
+    ),
     dataset: renderPage(
       datasetPage,
       {
@@ -369,6 +393,7 @@ describe('DS-184, DS-208: pages', () => {
           api: EVIL,
           page: EVIL,
           mayWrite: true,
+          layoutHref: '/h',
           hasNull: true,
           chartScript: '/_svc/c.js',
           columns: [{ name: EVIL, type: 'string', isWritable: true }],

@@ -126,6 +126,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     edits: {} as never,
     handlers: {} as never,
     locks: {} as never,
+    workers: {} as never,
     pools: {} as never,
     exports: {} as never,
     retention: {} as never,

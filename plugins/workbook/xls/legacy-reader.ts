@@ -35,6 +35,7 @@ export async function readLegacySheet(
     const cells = rows.get(row)!;
     bytes += cells.size * CELL_BYTES;
     table.row(row + 1, bytes, (width) => inOrder(cells, width));
+    options.look?.(row + 1, inOrder(cells, Infinity));
   }
   table.end(bytes);
 }

@@ -39,6 +39,7 @@ export async function readSheet(
         table.row(row.number, window.offsetOf(row.to), (width) =>
           cellsOf(window.text, row, width, content),
         );
+        options.look?.(row.number, cellsOf(window.text, row, Infinity, content));
       });
     }
     await window.drain();

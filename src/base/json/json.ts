@@ -50,9 +50,10 @@ export function parseJson(text: string): unknown {
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
 
 /** The JSON of a value of `parseJson`, with all digits. */
-export function jsonText(value: unknown): string {
-  return JSON.stringify(value, (_key, one: unknown) => {
+export function jsonText(value: unknown, indent = 0): string {
+  const exact = (_key: string, one: unknown): unknown => {
     if (typeof one === 'bigint') return rawJSON(String(one));
     return one instanceof JsonNumber ? rawJSON(one.source) : one;
-  });
+  };
+  return JSON.stringify(value, exact, indent);
 }

@@ -82,6 +82,7 @@ function asText(findings: Findings): string {
 /** Advice for problems people meet with their first file. */
 function adviceFor(resource: string, reason: string): string[] {
   if (!resource.endsWith('.csv') || !reason.startsWith('invalid UTF-8')) return [];
-  const options = `.svc/${resource}.options.json`;
-  return [`         A file in an older encoding? Put {"encoding":"windows-1252"} into ${options}`];
+  return [
+    `         A file in an older encoding? Say it on its page, or: svc companion set '${resource}' --encoding windows-1252`,
+  ];
 }

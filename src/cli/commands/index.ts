@@ -44,6 +44,39 @@ const EVENT_COMMANDS: readonly Command[] = [
   ),
 ];
 
+const COMPANION_COMMANDS: readonly Command[] = [
+  command(
+    'show',
+    'Show options and schema of a dataset.',
+    async () => (await import('./companion.ts')).showCompanions,
+    describeConfiguration,
+    ['[dataset]', 'Its name; with one argument only, that one.'],
+    ROOT_FLAG,
+  ),
+  command(
+    'set',
+    'Say how the file of a dataset is read.',
+    async () => (await import('./companion.ts')).setCompanions,
+    describeConfiguration,
+    ['[dataset]', 'Its name; with one argument only, that one.'],
+    ROOT_FLAG,
+    ['--encoding <name>', 'utf-8, utf-16le, utf-16be, latin1, windows-1252 or cp850.'],
+    ['--delimiter <character>', 'A comma, semicolon, bar, or `tab`.'],
+    ['--header-row <line>', 'Line or row with the names of the columns.'],
+    ['--range <cells>', 'Of a worksheet: C3:F20, or C3 where the table begins.'],
+    ['--options <json>', 'All options: a JSON object, a file with one, or null for none.'],
+    ['--schema <json>', 'Types of columns: a JSON object, a file with one, or null for none.'],
+  ),
+  command(
+    'remove',
+    'Delete options and schema of a dataset.',
+    async () => (await import('./companion.ts')).removeCompanions,
+    describeConfiguration,
+    ['[dataset]', 'Its name; with one argument only, that one.'],
+    ROOT_FLAG,
+  ),
+];
+
 const child = command(
   'child',
   'Worker process of a running server.',
@@ -112,6 +145,15 @@ export const commands: readonly Command[] = [
       parser.addHelpText('after', '\nEvery command works while a server runs.');
     },
     commands: EVENT_COMMANDS,
+    run: async () => 2,
+  },
+  {
+    name: 'companion',
+    summary: 'Say how the file of a dataset is read.',
+    describe: (parser) => {
+      parser.addHelpText('after', '\nEvery command works while a server runs.');
+    },
+    commands: COMPANION_COMMANDS,
     run: async () => 2,
   },
   command(

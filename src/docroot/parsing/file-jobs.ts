@@ -4,8 +4,9 @@ import { AppError } from '../../base/errors.ts';
 import { fileNameOf, stemOf } from '../../base/paths.ts';
 import { looksLikeText, readText } from '../../base/text/text-bytes.ts';
 import type { ChildJobs } from '../../processes/child-server.ts';
-import type { TableLayout } from '../../tables/types.ts';
+import type { ReadOptions, TableLayout } from '../../tables/types.ts';
 import { stateFolder } from '../../store/state-files.ts';
+import type { FilePreview } from '../file-preview.ts';
 import { DocumentRoot } from '../document-root.ts';
 import { changesOf, editPlanResponse, type WireChanges } from './edit-wire.ts';
 import type {
@@ -32,6 +33,10 @@ export interface EditOrder extends FileOrder {
   readonly changes: WireChanges;
 }
 
+export interface PreviewOrder extends FileOrder {
+  readonly options: ReadOptions;
+}
+
 export interface DocumentFileOrder extends FileOrder {
   readonly maxBytes: number;
 }
@@ -52,6 +57,7 @@ export function fileJobs(kinds: readonly Kind[]): ChildJobs {
     edit: (body) => editFile(body as EditOrder, kinds),
     render: async (body) => Response.json(await renderFile(body as DocumentFileOrder, kinds)),
     metadata: async (body) => Response.json(await readMediaMetadata(body as FileOrder, kinds)),
+    preview: async (body) => Response.json(await previewFile(body as PreviewOrder, kinds)),
     picture: async (body) => Response.json(await readPictureSize(body as FileOrder, kinds)),
     sections: async (body) => {
       await writeSections(body as SectionsOrder, kinds);
@@ -64,6 +70,12 @@ async function listSheets(order: FileOrder, kinds: readonly Kind[]): Promise<She
   const { sheets } = datasetKindOf(order, kinds);
   if (!sheets) throw new AppError('internal', `${order.type} files are one table each`);
   return withFile(order, (source) => sheets(source, contextOf(order)));
+}
+
+async function previewFile(order: PreviewOrder, kinds: readonly Kind[]): Promise<FilePreview> {
+  const { preview } = datasetKindOf(order, kinds);
+  if (!preview) throw new AppError('internal', `${order.type} files are read in one way only`);
+  return withFile(order, (source) => preview(source, order.options, contextOf(order)));
 }
 
 async function isPublished(order: FileOrder, kinds: readonly Kind[]): Promise<boolean> {

@@ -9,12 +9,19 @@ import type { ChildPool, ChildRequestOptions } from '../../processes/child-pool.
 import type { Turn } from '../../processes/turn.ts';
 import type { Config } from '../../config/settings.ts';
 import type { BuildOrder } from '../../tables/copy/copy-lineage.ts';
-import type { EditPlan, TableChanges, TableLayout } from '../../tables/types.ts';
+import type { FilePreview } from '../file-preview.ts';
+import type { EditPlan, ReadOptions, TableChanges, TableLayout } from '../../tables/types.ts';
 import type { SheetName } from '../kind.ts';
 import type { CompanionPaths } from '../companions.ts';
 import type { DocumentJobName } from '../documents.ts';
 import { readEditPlan, wireChanges } from './edit-wire.ts';
-import type { DocumentFileOrder, EditOrder, FileOrder, SectionsOrder } from './file-jobs.ts';
+import type {
+  DocumentFileOrder,
+  EditOrder,
+  FileOrder,
+  PreviewOrder,
+  SectionsOrder,
+} from './file-jobs.ts';
 import type { LoadOrder } from './load-table.ts';
 import type { Resource } from '../registry/registry.ts';
 import type { FoundFile } from '../registry/scan.ts';
@@ -110,6 +117,18 @@ export class ParseWorkers {
     if (!editsWholeFile) return edit!(source, layout, changes, file.limits);
     const order: EditOrder = { ...file, layout, changes: wireChanges(changes) };
     return readEditPlan(await this.#ask('edit', order));
+  }
+
+  async preview({ rel, kind }: Resource, options: ReadOptions): Promise<FilePreview> {
+    const order: PreviewOrder = { ...this.#fileOrder(rel, kind.type), options };
+    try {
+      const response = await this.#ask('preview', order, { processorMs: PAGE_MS });
+      return (await response.json()) as FilePreview;
+    } catch (error) {
+      if (!(error instanceof TooMuchWork)) throw error;
+      const text = `Its first lines take longer than ${PAGE_MS / 1000} seconds to read`;
+      throw new AppError('unreadable-file', text, { cause: error });
+    }
   }
 
   /** For a document that takes too long its plain source text. */

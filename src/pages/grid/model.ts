@@ -13,6 +13,8 @@ export interface GridData {
   readonly api: string;
   readonly page: string;
   readonly mayWrite: boolean;
+  /** Where it is said how the file is read; null for those who may not. */
+  readonly layoutHref: string | null;
   /** The file distinguishes an empty text from no value. */
   readonly hasNull: boolean;
   readonly chartScript: string;

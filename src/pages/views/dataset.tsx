@@ -12,6 +12,7 @@ import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../../http/context.ts';
 import { linkQuery } from '../../http/link-query.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
+import { mayArrange } from '../../operations/companions.ts';
 import { mayReadOriginal } from '../../operations/content.ts';
 import { readOnlyReason } from '../../operations/resources.ts';
 import { mayChangeRows, queryRows } from '../../operations/datasets.ts';
@@ -28,7 +29,8 @@ import { FORMAT_LABELS } from '../parts/export-menu.tsx';
 import { HiddenFields, SearchBox } from '../parts/forms.tsx';
 import { Problem } from '../parts/messages.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
-import { trailTo } from '../addresses.ts';
+import { datasetTitle, trailTo } from '../addresses.ts';
+import { fileLayoutReply } from './file-layout.tsx';
 import type { Page } from './frame.tsx';
 import { readingPage } from './file-being-read.tsx';
 import { Holdings, Lane } from '../../processes/lane.ts';
@@ -62,8 +64,15 @@ export async function datasetPageReply(
   }
   const target = services.datasets.targetOf(resource);
   const size = statFile(target.path, target.rel)?.size ?? 0;
-  const rows = (): Promise<Reply> =>
-    pages.run(MAX_WAIT_MS, () => rowsReply(services, context, resource));
+  const rows = async (): Promise<Reply> => {
+    try {
+      return await pages.run(MAX_WAIT_MS, () => rowsReply(services, context, resource));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'unreadable-file') throw error;
+      if (!(await mayArrange(services, context.caller, resource))) throw error;
+      return fileLayoutReply(services, context, resource, { status: error.status });
+    }
+  };
   if (size < LARGE_BYTES) return rows();
   // Only the reading of the file is waited for: it goes on, while a query would begin again with each look.
   const reading = services.tables.current(target);
@@ -167,6 +176,9 @@ async function reply(
     table.columns.map((column) => [column.name, headOf(column, order, context, repeated)]),
   );
   const mayWrite = await mayChangeRows(services, context.caller, resource);
+  const layoutHref = (await mayArrange(services, context.caller, resource))
+    ? `/ui/${encodePath(resource.canonical)}/?layout=1`
+    : null;
   const view: DatasetView = {
     name: resource.canonical,
     q: parameters.q,
@@ -188,19 +200,17 @@ async function reply(
     ...pagingOf(context, offset, rows.length, limit, page.total),
     links: linksOf(resource, context, await mayReadOriginal(services, context.caller, resource)),
     problem,
-    grid: { ...gridOf(table, resource, mayWrite), startAt },
+    grid: { ...gridOf(table, resource, mayWrite), layoutHref, startAt },
   };
   return pageReply(context, datasetPage, view, { status: problem === null ? 200 : 422 });
 }
 
-/** How messages call a dataset: `products.csv`, `stock.xlsx (Prices)`. */
-export function datasetTitle({ rel, sheet }: Pick<Resource, 'rel' | 'sheet'>): string {
-  const file = rel.slice(rel.lastIndexOf('/') + 1);
-  return sheet === null ? file : `${file} (${sheet})`;
-}
-
 /** What the script of the page must know; nothing about writing for those who may not. */
-function gridOf(table: Table, resource: Resource, mayWrite: boolean): Omit<GridData, 'startAt'> {
+function gridOf(
+  table: Table,
+  resource: Resource,
+  mayWrite: boolean,
+): Omit<GridData, 'startAt' | 'layoutHref'> {
   const { size } = table.state.stamp;
   const writable = new Set(mayWrite ? table.writableColumns : []);
   const name = encodePath(resource.canonical);
@@ -441,6 +451,11 @@ export const datasetPage: Page<DatasetView> = {
           {view.readOnly}
         </p>
       )}
+      {view.grid.columns.length === 1 && view.grid.layoutHref !== null && (
+        <p class="notice">
+          This file reads as one column. <a href={view.grid.layoutHref}>See its lines and choose</a>
+        </p>
+      )}
       <div id="dataset" data-grid={JSON.stringify(view.grid)} data-keys={keysOf(view.grid)}>
         <Search view={view} path={frame.path} />
         <ViewForm view={view} path={frame.path} />
@@ -470,6 +485,7 @@ export const datasetPage: Page<DatasetView> = {
               {label}
             </a>
           ))}
+          {view.grid.layoutHref !== null && <a href={view.grid.layoutHref}>How it is read</a>}
         </p>
       </div>
     </>

@@ -64,6 +64,11 @@ const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
   excel: ['header_row', 'range'],
 };
 
+/** What the options of a kind may say. */
+export function optionNames(kind: string): readonly string[] {
+  return OPTIONS_OF_KIND[kind] ?? [];
+}
+
 /**
  * The options for this kind (`csv` or `excel`; others have none). Unknown members are ignored; members with a wrong
  * value are left out and named in `problem`.
@@ -88,8 +93,15 @@ export function parseOptions(text: string, { kind }: { kind: string }): Companio
   return { options, problem: wrong.length > 0 ? `Companion options: ${wrong.join('; ')}` : null };
 }
 
-const DELIMITERS = [',', ';', '\t', '|'] as const;
-const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'latin1', 'windows-1252', 'cp850'] as const;
+export const DELIMITERS = [',', ';', '\t', '|'] as const;
+export const ENCODINGS = [
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'latin1',
+  'windows-1252',
+  'cp850',
+] as const;
 const MEMBER = {
   header_row: 'headerRow',
   delimiter: 'delimiter',
