@@ -5,7 +5,7 @@ import {
   type FilePreview,
   MAX_PREVIEW_ROWS,
   previewText,
-} from '../../src/docroot/file-preview.ts';
+} from '../../src/tables/infer/file-preview.ts';
 import type { ReadOptions } from '../../src/tables/types.ts';
 import type { Dialect } from './dialect.ts';
 import { completeLength, decodeText, type Encoding, markedEncoding } from './encoding.ts';

@@ -5,7 +5,7 @@ import {
   type FilePreview,
   MAX_PREVIEW_ROWS,
   previewCells,
-} from '../../src/docroot/file-preview.ts';
+} from '../../src/tables/infer/file-preview.ts';
 import type { KindLimits } from '../../src/docroot/kind.ts';
 import { MAX_ROWS_LOOKED_AT } from '../../src/tables/infer/header-row.ts';
 import type { Cell, ReadOptions } from '../../src/tables/types.ts';

@@ -5,7 +5,7 @@
  * must not keep state between calls.
  */
 import type { FileSource, HeldFile } from '../base/files/file-source.ts';
-import type { FilePreview } from './file-preview.ts';
+import type { FilePreview } from '../tables/infer/file-preview.ts';
 import type {
   EditPlan,
   ReadOptions,

@@ -11,7 +11,7 @@ import { AppError, invalidRequest } from '../base/errors.ts';
 import { sha256Hex } from '../base/ids.ts';
 import { jsonText } from '../base/json/json.ts';
 import { companionTexts, readOptions, storeCompanion } from '../docroot/companions.ts';
-import type { FilePreview } from '../docroot/file-preview.ts';
+import type { FilePreview } from '../tables/infer/file-preview.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import {
   MAX_COMPANION_BYTES,

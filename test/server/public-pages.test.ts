@@ -345,7 +345,7 @@ describe('DS-184, DS-208: pages', () => {
       },
       frame,
     ),
-    'file layout': renderPage(
+    'file-layout': renderPage(
       fileLayoutPage,
       {
         name: EVIL,

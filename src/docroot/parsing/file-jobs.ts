@@ -1,12 +1,13 @@
 /** Jobs of the parse worker besides `load`. They parse hostile bytes, so they run in a process that can be killed. */
 import { writeFile } from 'node:fs/promises';
 import { AppError } from '../../base/errors.ts';
+import { contentOf } from '../../base/files/compressed-file.ts';
 import { fileNameOf, stemOf } from '../../base/paths.ts';
 import { looksLikeText, readText } from '../../base/text/text-bytes.ts';
 import type { ChildJobs } from '../../processes/child-server.ts';
 import type { ReadOptions, TableLayout } from '../../tables/types.ts';
 import { stateFolder } from '../../store/state-files.ts';
-import type { FilePreview } from '../file-preview.ts';
+import type { FilePreview } from '../../tables/infer/file-preview.ts';
 import { DocumentRoot } from '../document-root.ts';
 import { changesOf, editPlanResponse, type WireChanges } from './edit-wire.ts';
 import type {
@@ -75,7 +76,10 @@ async function listSheets(order: FileOrder, kinds: readonly Kind[]): Promise<She
 async function previewFile(order: PreviewOrder, kinds: readonly Kind[]): Promise<FilePreview> {
   const { preview } = datasetKindOf(order, kinds);
   if (!preview) throw new AppError('internal', `${order.type} files are read in one way only`);
-  return withFile(order, (source) => preview(source, order.options, contextOf(order)));
+  return withFile(order, async (source) => {
+    const content = await contentOf(source, order.rel, order.limits.maxBytes);
+    return preview(content, order.options, contextOf(order));
+  });
 }
 
 async function isPublished(order: FileOrder, kinds: readonly Kind[]): Promise<boolean> {

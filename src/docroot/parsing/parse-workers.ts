@@ -9,7 +9,7 @@ import type { ChildPool, ChildRequestOptions } from '../../processes/child-pool.
 import type { Turn } from '../../processes/turn.ts';
 import type { Config } from '../../config/settings.ts';
 import type { BuildOrder } from '../../tables/copy/copy-lineage.ts';
-import type { FilePreview } from '../file-preview.ts';
+import type { FilePreview } from '../../tables/infer/file-preview.ts';
 import type { EditPlan, ReadOptions, TableChanges, TableLayout } from '../../tables/types.ts';
 import type { SheetName } from '../kind.ts';
 import type { CompanionPaths } from '../companions.ts';

@@ -8,7 +8,7 @@
 import type { App } from '../../app.ts';
 import { AppError } from '../../base/errors.ts';
 import { encodePath } from '../../base/paths.ts';
-import type { FilePreview } from '../../docroot/file-preview.ts';
+import type { FilePreview } from '../../tables/infer/file-preview.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../../http/context.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';

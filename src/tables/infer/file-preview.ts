@@ -1,5 +1,5 @@
 /** The start of a file as it would be read with some options, to choose them by. */
-import type { Cell, RowSink, Segment, SourceNote } from '../tables/types.ts';
+import type { Cell, RowSink, Segment, SourceNote } from '../types.ts';
 
 /** Lines and rows of a preview; each cell is cut. */
 export const MAX_PREVIEW_ROWS = 40;
