@@ -28,6 +28,7 @@ import { mediaRoute } from './pages/views/media.tsx';
 import { metricsRoute } from './api/metrics.ts';
 import { oidcRoutes } from './pages/routes/oidc.ts';
 import { docsRoute } from './pages/views/docs.tsx';
+import { lineFormatsRoute } from './pages/views/line-formats.tsx';
 import { loginRoute } from './pages/views/login.tsx';
 import { openApiRoute } from './api/openapi.ts';
 import { savedSearchesPageRoute } from './pages/views/saved-searches.tsx';
@@ -76,6 +77,7 @@ export const plugins: readonly AnyElysia[] = [
   companionRoutes,
   paletteRoute,
   eventsPageRoute,
+  lineFormatsRoute,
   savedSearchesPageRoute,
   openApiRoute,
   docsRoute,

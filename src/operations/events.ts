@@ -8,6 +8,7 @@ import type { FieldSummary } from '../events/read/field-summary.ts';
 import type { Histogram } from '../events/read/histogram.ts';
 import type { QueuePlace } from '../events/intake/queue-room.ts';
 import { throttled } from '../events/intake/queue-room.ts';
+import type { LineExplanation } from '../events/intake/explanation.ts';
 import type { RejectReason } from '../events/intake/ingest-totals.ts';
 import type { MetaDefaults } from '../events/intake/intake.ts';
 import type { ListOrder } from '../events/read/read-jobs.ts';
@@ -149,6 +150,28 @@ export async function ingestEvents(
   if (result.status === 403 && body === null)
     throw new AppError('permission-denied', NO_EVENT_PERMISSION);
   return { status: result.status, headers: result.headers, body };
+}
+
+/** What would be found in lines; nothing is stored. Throws `permission-denied`, `unavailable`. */
+export async function explainEvents(
+  services: App,
+  caller: Principal,
+  origin: Origin,
+  { lines, sourcetype }: { readonly lines: string; readonly sourcetype: string },
+): Promise<LineExplanation[]> {
+  const { body } = await ingestEvents(services, caller, origin, {
+    dialect: 'explain',
+    mode: '',
+    mediaType: 'text/plain',
+    parameters: sourcetype === '' ? {} : { sourcetype },
+    headers: {},
+    body: [Buffer.from(lines)],
+    events: 1,
+    isDryRun: true,
+    isMinimal: false,
+    idempotency: null,
+  });
+  return JSON.parse(Buffer.from(body!).toString()) as LineExplanation[];
 }
 
 /**

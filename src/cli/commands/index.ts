@@ -36,6 +36,16 @@ const EVENT_COMMANDS: readonly Command[] = [
     ['--resume', 'Go on behind the last line of each file that was stored.'],
   ),
   command(
+    'explain',
+    'Show the format, time, host and fields that would be found in lines.',
+    async () => (await import('./events/explain.ts')).explain,
+    describeConfiguration,
+    ['[file]', 'A file with lines; standard input unless given.'],
+    ROOT_FLAG,
+    ['--sourcetype <name>', 'Sourcetype the lines would have.'],
+    JSON_FLAG,
+  ),
+  command(
     'stats',
     'Show the event indexes and their sizes.',
     async () => (await import('./events/stats.ts')).stats,

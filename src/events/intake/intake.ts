@@ -8,6 +8,7 @@
 import type { Grants } from '../../accounts/rights/permissions.ts';
 import { grantsCoverEvents } from '../../accounts/rights/permissions.ts';
 import type { EventDraft } from '../event.ts';
+import { explainLines, type LineExplanation } from './explanation.ts';
 import type { Extracted, Extraction, Line } from './extract/extraction.ts';
 import type { Drafts } from './drafts.ts';
 import { JsonNumber } from '../../base/json/json.ts';
@@ -179,6 +180,10 @@ export class IntakeTools {
 
   fieldsOf(line: Line, client: unknown): Extracted {
     return this.#extraction.fieldsOf(line, client, this.now);
+  }
+
+  explain(text: string, sourcetype: string): LineExplanation[] {
+    return explainLines(this.#extraction, text, { sourcetype, now: this.now });
   }
 
   /**

@@ -222,7 +222,8 @@ function Send({ to }: { to: string }) {
     <>
       <p>
         You may send some: from a terminal, with an <a href="/profile#keys">API key</a> as{' '}
-        <code>SVC_API_KEY</code>, or with a <a href="/docs/guide/shippers">log shipper</a>.
+        <code>SVC_API_KEY</code>, or with a <a href="/docs/guide/shippers">log shipper</a>. What
+        would be found in a line tells <a href="/events/explain">this form</a>.
       </p>
       <CopyLine
         text={`curl -H "X-API-Key: $SVC_API_KEY" ${header} -d '${body}' '${to}/api/events/'`}

@@ -212,6 +212,9 @@ export const events = adminPage<EventsData>({
       </dl>
       <section>
         <h2>Indexes</h2>
+        <p>
+          <a href="/events/explain">What would be found in a line</a>
+        </p>
         <List table={indexTable} listing={indexes} around={around} />
       </section>
       <section>
