@@ -229,6 +229,8 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'DELETE /auth/sessions/{id}': ownAccount('/auth/sessions/999999', 404),
   'PUT /auth/password': ownAccount('/auth/password', 422, { body: {} }),
   'GET /events': signedIn('/events', 200),
+  'GET /events/explain': superusers('/events/explain', 200),
+  'POST /events/explain': superusers('/events/explain', 200, { body: {} }),
   'GET /savedsearches': signedIn('/savedsearches', 200),
   'POST /savedsearches': signedIn('/savedsearches', 400, { body: {} }),
   'GET /profile': ownAccount('/profile', 200),

@@ -6,7 +6,7 @@ import type { Context } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import type { Reply } from '../../http/reply/reply.ts';
-import type { RouteRules } from '../../http/route.ts';
+import { readOnlyMode, type RouteRules } from '../../http/route.ts';
 import { requireEventRight } from '../../operations/event-access.ts';
 import { explainEvents } from '../../operations/events.ts';
 import { pageReply } from '../page-reply.ts';
@@ -28,6 +28,7 @@ export const lineFormatsRoute = new Elysia({ name: 'line-formats' })
     describes: { summary: 'Show the form for lines of a log', tag: 'events', answers },
   })
   .post('/events/explain', ({ ask }) => explain(ask), {
+    // Who may not write at all learns that first.
     checks: { ...checks, isExemptFromReadOnly: true },
     describes: {
       summary: 'Show what would be found in lines',
@@ -49,6 +50,8 @@ async function explain(context: Context): Promise<Reply> {
   const lines = fields.get('lines') ?? '';
   const sourcetype = (fields.get('sourcetype') ?? '').trim();
   const { services, user, origin } = context;
+  await requireEventRight(services, user, origin, 'write');
+  if (services.config.readonly) throw readOnlyMode();
   const found = await explainEvents(services, user, origin, { lines, sourcetype });
   return show(context, { lines, sourcetype, found });
 }
