@@ -171,7 +171,7 @@ export async function explainEvents(
     isMinimal: false,
     idempotency: null,
   });
-  return JSON.parse(Buffer.from(body!).toString()) as LineExplanation[];
+  return (await new Response(body).json()) as LineExplanation[];
 }
 
 /**

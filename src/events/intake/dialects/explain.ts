@@ -7,6 +7,7 @@ export const explain: Dialect = {
   read(body, order, tools) {
     const lines = tools.explain(lenientText(body), order.defaults.sourcetype ?? 'default');
     const answer = { status: 200, headers: {}, body: JSON.stringify(lines) };
-    return { drafts: [], rejections: [], rejected: 0, answer: () => answer } satisfies Reading;
+    const { drafts } = tools;
+    return { drafts, rejections: [], rejected: 0, answer: () => answer } satisfies Reading;
   },
 };
