@@ -63,7 +63,7 @@ async function readTable(source: FileSource, layout: Layout, sink: RowSink): Pro
   const delimiter =
     layout.delimiter ?? guessDelimiter(await readSample(source, encoding, headerOffset));
   const header = await readHeader(window, delimiter);
-  sink.header(cleanNames(header));
+  sink.header(cleanNames(header), undefined, delimiter);
   const bodyOffset = window.offset;
   const spelling = new BooleanSpelling();
   await readBody(window, delimiter, endings, spelling, sink);

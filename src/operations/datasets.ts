@@ -102,7 +102,10 @@ function cacheKeyOf({ sheet }: Resource, { state }: Table): string {
 
 /** As text, because an object would put columns named like integers first. */
 function inferredSchema(services: App, resource: Resource, { columns, state }: Table): string {
-  const types = columns.map(({ name, type }) => `${JSON.stringify(name)}:{"type":"${type}"}`);
+  const types = columns.map(({ name, type, format }) => {
+    const member = format === undefined ? '' : `,"format":"${format}"`;
+    return `${JSON.stringify(name)}:{"type":"${type}"${member}}`;
+  });
   const members = {
     source: resource.kind.dataset?.source?.(state.dialect) ?? undefined,
     read_only: readOnlyReason(services, resource) ?? undefined,
@@ -157,7 +160,7 @@ export async function changeRows(
       const known = parsed.get(table);
       if (known && (!isAlone || known.version === version)) return known.mutation;
       const finder = new TableRowFinder(table, services.reading);
-      const mutation = parseMutation(method, body, table.writableColumns, rules, finder);
+      const mutation = parseMutation(method, body, table.spelledColumns, rules, finder);
       parsed.set(table, { version, mutation });
       return mutation;
     },
@@ -207,7 +210,7 @@ export async function checkValues(
   rows: unknown,
 ): Promise<MisfitValue[]> {
   const table = await services.tables.current(services.datasets.targetOf(resource));
-  return misfitValues(rows, table.writableColumns, valueRules(resource));
+  return misfitValues(rows, table.spelledColumns, valueRules(resource));
 }
 
 function refuseReadOnly(services: App, resource: Resource): void {

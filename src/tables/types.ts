@@ -5,7 +5,10 @@
  */
 
 import type { Piece } from '../base/files/piece-writer.ts';
-import type { FileColumn, ColumnType } from './infer/file-type.ts';
+import type { FileColumn } from './infer/file-type.ts';
+import type { FormCounts, Reading } from './infer/reading.ts';
+import type { DateOrder } from './values/date-spelling.ts';
+import type { DecimalMark } from './values/number-spelling.ts';
 
 /** A value as the typed copy holds it: booleans are 0 and 1. */
 export type StoredValue = string | number | bigint | null;
@@ -24,21 +27,23 @@ export interface ClassCounts {
   string: number;
 }
 
-export interface Column {
+export interface Column extends Reading {
   /** Unique within the table. */
   readonly name: string;
-  readonly type: ColumnType;
   /** 0-based position of the cell in a file row. Column `i` of the copy is SQL column `c<i>`. */
   readonly position: number;
   /** By a companion schema: cells that do not fit stay text. */
   readonly declared: boolean;
   /** Verbatim from the companion; decides validation. */
   readonly declaredType?: string;
+  readonly declaredFormat?: string;
   /** Declared by the file (Parquet): the type is never inferred. */
   readonly file?: FileColumn;
   /** Past the header's width: exists only while some row has a non-blank cell there. */
   readonly extra: boolean;
+  /** When the copy was made; edits count on from there in its state. */
   readonly counts: ClassCounts;
+  readonly forms: FormCounts;
 }
 
 export interface Segment {
@@ -72,6 +77,9 @@ export interface ReadOptions {
   readonly look?: (row: number, cells: Cell[]) => void;
   /** What an earlier reading found out, from `ReadAgain`. */
   readonly learned?: Learned;
+  readonly decimal?: DecimalMark;
+  readonly thousands?: string;
+  readonly dateOrder?: DateOrder;
 }
 
 export interface Learned {
@@ -103,8 +111,15 @@ export class ReadAgain extends Error {
  * header.
  */
 export interface RowSink {
-  /** `columns`, one per name, when the file declares types: cells then do not decide; null where they do. */
-  header(names: readonly string[], columns?: readonly (FileColumn | null)[]): void;
+  /**
+   * `columns`, one per name, when the file declares types: cells then do not decide; null where they do. `delimiter`:
+   * of a text file, whose numbers may be spelled with marks.
+   */
+  header(
+    names: readonly string[],
+    columns?: readonly (FileColumn | null)[],
+    delimiter?: string,
+  ): void;
   /** `rows.length === segment.rows`. */
   segment(segment: Segment, rows: readonly (readonly Cell[])[]): void;
   /** Called once, last. */

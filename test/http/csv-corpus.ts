@@ -288,11 +288,11 @@ export const csvCorpus: readonly CsvCase[] = [
   {
     name: 'semicolons and decimal commas',
     bytes: text('name;price\nx;1,5\ny;2,75\nz;3,0\n'),
-    columns: strings('name', 'price'),
+    columns: { name: 'string', price: 'number' },
     rows: [
-      ['x', '1,5'],
-      ['y', '2,75'],
-      ['z', '3,0'],
+      ['x', 1.5],
+      ['y', 2.75],
+      ['z', 3],
     ],
   },
   {
@@ -341,8 +341,8 @@ export const csvCorpus: readonly CsvCase[] = [
     name: 'a delimiter as declared',
     bytes: text('a,b;c,d\n1,2;3,4\n'),
     options: { delimiter: ';' },
-    columns: strings('a,b', 'c,d'),
-    rows: [['1,2', '3,4']],
+    columns: { 'a,b': 'number', 'c,d': 'number' },
+    rows: [[1.2, 3.4]],
   },
 
   // names and widths

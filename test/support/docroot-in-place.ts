@@ -86,8 +86,7 @@ export async function docrootInPlace(
         name,
         ifMatch,
         isAlone: false,
-        validate: ({ writableColumns }) =>
-          parseMutation(METHODS[body.action], body, writableColumns),
+        validate: ({ spelledColumns }) => parseMutation(METHODS[body.action], body, spelledColumns),
       }),
     async stop() {
       await docroot.stop();

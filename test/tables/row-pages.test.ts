@@ -23,7 +23,7 @@ async function withCopy(
   const path = folder.at('copy.sqlite');
   const copy = new CopyFile(
     path,
-    Array.from({ length: width }, (_, position) => position),
+    Array.from({ length: width }, (_, position) => `c${position}`),
   );
   for (const { id, values } of rows) {
     for (const value of values) copy.add(value);

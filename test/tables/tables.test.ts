@@ -12,6 +12,7 @@ import { type FileStamp, hashFile, statFile } from '../../src/base/files/file-st
 import type { BuildOrder } from '../../src/tables/copy/copy-lineage.ts';
 import { CopyFile } from '../../src/tables/copy/copy-file.ts';
 import { sealCopy } from '../../src/tables/copy/copy-seal.ts';
+import { PLAIN_CONTEXT } from '../../src/tables/infer/reading.ts';
 import { initialiseMeta, TABLE_FORMAT } from '../../src/tables/copy/table-meta.ts';
 import { companionFingerprint, type TableTarget } from '../../src/tables/copy/table-target.ts';
 import { Tables } from '../../src/tables/copy/tables.ts';
@@ -36,7 +37,7 @@ async function hashOf(path: string): Promise<string> {
 /** A finished copy without rows, as the worker leaves one. */
 async function build({ target, out, generation, sequence, ids }: BuildOrder): Promise<void> {
   const hash = await hashOf(target.path);
-  await new CopyFile(out, [0]).finish([]);
+  await new CopyFile(out, ['c0']).finish([]);
   const db = new Database(out, { readwrite: true, create: false });
   initialiseMeta(
     db,
@@ -51,6 +52,7 @@ async function build({ target, out, generation, sequence, ids }: BuildOrder): Pr
       companionSchema: null,
       columns: [],
       bodyOffset: 0,
+      context: PLAIN_CONTEXT,
     },
     {
       stamp: statFile(target.path)!,
@@ -60,6 +62,7 @@ async function build({ target, out, generation, sequence, ids }: BuildOrder): Pr
       rowCount: 0,
       lastRowId: ids?.lastRowId ?? 7,
       counts: [],
+      forms: [],
       dialect: {},
     },
   );

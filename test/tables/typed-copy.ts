@@ -1,6 +1,8 @@
 /**
  * A typed copy in memory, filled the way the loader fills one, and its rows as a caller would see them.
  */
+import { emptyCounts } from '../../src/tables/infer/infer.ts';
+import { emptyForms } from '../../src/tables/infer/reading.ts';
 import { Database } from 'bun:sqlite';
 import { storedValue } from '../../src/tables/infer/infer.ts';
 import type { PresentedValue } from './filter-match.ts';
@@ -114,7 +116,8 @@ function column(name: string, type: ColumnType, position: number): Column {
     position,
     declared: true,
     extra: false,
-    counts: { integer: 0, number: 0, boolean: 0, string: 0 },
+    counts: emptyCounts(),
+    forms: emptyForms(),
   };
 }
 

@@ -109,6 +109,7 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
         companion: schema,
         ids: ids && (() => keptIds(ids)),
         blank: blankOf(kind),
+        spellings: options.options,
       }).catch((error: unknown) => {
         if (!(error instanceof ReadAgain) || learned !== undefined) throw error;
         return load(error.learned);
@@ -136,6 +137,7 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
           companionSchema: schema.verbatim,
           columns: loaded.columns,
           bodyOffset: loaded.layout.bodyOffset,
+          context: loaded.context,
         },
         {
           stamp: source.stamp,
@@ -147,6 +149,7 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
             ? Math.max(loaded.lastRowId, ids?.lastRowId ?? 0)
             : loaded.lastRowId,
           counts: loaded.columns.map((column) => column.counts),
+          forms: loaded.columns.map((column) => column.forms),
           dialect: loaded.layout.dialect,
         },
       ),

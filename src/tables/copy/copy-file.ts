@@ -2,8 +2,8 @@
  * The SQLite file of a typed copy under construction: tables `rows` and `segments`.
  *
  * Built without journal or syncs, because an unfinished copy is thrown away; `finish` makes it durable and switches it
- * to WAL. `rows` has one column `c<position>` per table column, without a declared type, so that each value keeps the
- * storage class it is bound with. SQLite makes the tables; their rows are written as pages (row-pages.ts).
+ * to WAL. `rows` has one column `c<position>` per table column, and for some a `k<position>` to sort by, without declared
+ * types, so that each value keeps the storage class it is bound with. SQLite makes the tables; their rows are written as pages (row-pages.ts).
  */
 import { Database } from 'bun:sqlite';
 import { closeSync, fdatasync, openSync, rmSync, statSync, writeSync } from 'node:fs';
@@ -21,10 +21,10 @@ export class CopyFile {
   #output: CopyOutput | null;
 
   /** Replaces any file at `path`. */
-  constructor(path: string, positions: readonly number[]) {
+  constructor(path: string, columns: readonly string[]) {
     this.#path = path;
     this.#remove();
-    const rootPage = makeTables(path, positions);
+    const rootPage = makeTables(path, columns);
     const output = new CopyOutput(path);
     this.#output = output;
     this.#pages = new RowPages({
@@ -32,7 +32,7 @@ export class CopyFile {
       pageBytes: PAGE_BYTES,
       rootPage,
       firstPage: statSync(path).size / PAGE_BYTES + 1,
-      values: positions.length,
+      values: columns.length,
     });
   }
 
@@ -73,9 +73,9 @@ export class CopyFile {
   }
 }
 
-function makeTables(path: string, positions: readonly number[]): number {
+function makeTables(path: string, columns: readonly string[]): number {
   return withDatabase(path, (db) => {
-    const cells = positions.map((position) => `, c${position}`).join('');
+    const cells = columns.map((column) => `, ${column}`).join('');
     db.run(`CREATE TABLE rows (_row_id INTEGER PRIMARY KEY${cells})`);
     db.run(
       'CREATE TABLE segments (seq INTEGER PRIMARY KEY, first_row_id INTEGER, rows INTEGER, bytes INTEGER)',

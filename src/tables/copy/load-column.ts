@@ -1,9 +1,9 @@
 /**
  * One column of a copy under construction: converts cells to stored values under a supposed type, and counts their
- * classes to check that type.
+ * classes and spellings to check that type.
  */
 import { declaredColumnType } from '../infer/declared-type.ts';
-import { type FileColumn, presentedType, type ColumnType } from '../infer/file-type.ts';
+import type { FileColumn, ColumnType } from '../infer/file-type.ts';
 import {
   type BlankMode,
   booleanOf,
@@ -18,20 +18,50 @@ import {
   storedValue,
   typeOfCounts,
 } from '../infer/infer.ts';
+import {
+  type CountedColumn,
+  FormCollector,
+  isDateFormat,
+  isNamed,
+  PLAIN_CONTEXT,
+  type Reading,
+  storageOf,
+  type TextContext,
+} from '../infer/reading.ts';
 import type { Cell, ClassCounts, Column, StoredValue } from '../types.ts';
+import { dateSortKey } from '../values/date-spelling.ts';
+import { isPointed } from '../values/number-spelling.ts';
+
+/** Strings in no form, of dates or numbers, after which a column is plain text. */
+const MAX_ODD = 64;
+
+export interface Declared {
+  readonly type: string;
+  readonly format?: string;
+}
 
 export class LoadColumn {
   readonly position: number;
-  readonly declaredType: string | undefined;
+  readonly declared: Declared | undefined;
   readonly #blank: BlankMode;
   /** With a type declared by the file nothing is counted. */
   readonly #file: FileColumn | undefined;
+  readonly #context: TextContext;
   readonly #store: ((cell: Cell) => StoredValue) | null;
-  #type: ColumnType;
-  /** Fast path for text cells: the type is inferred and text may be blank. */
-  readonly #isInferred: boolean;
+  #reading: Reading = { type: 'string' };
+  #type: ColumnType = 'string';
+  /** Fast path for text cells: the type is inferred, text may be blank, and numbers have no marks. */
+  #isQuick = false;
+  /** The copy holds a key beside each value. */
+  isKeyed = false;
   #isNumeric = false;
+  /** Numbers that stay text because of another column. */
+  #isDoubtful = false;
+  /** Spellings count; not when the sample has only numbers or booleans. */
+  #looks: boolean;
+  #column: Parameters<typeof storedValue>[1];
   #sample = emptyCounts();
+  #forms: FormCollector;
   #integers = 0;
   #numbers = 0;
   #booleans = 0;
@@ -40,31 +70,39 @@ export class LoadColumn {
   /** A companion's declared type wins over the file's. */
   constructor(
     position: number,
-    declaredType: string | undefined,
+    declared: Declared | undefined,
     blank: BlankMode,
     file?: FileColumn,
+    context: TextContext = PLAIN_CONTEXT,
   ) {
     this.position = position;
-    this.declaredType = declaredType;
+    this.declared = declared;
     this.#blank = blank;
-    this.#file = declaredType === undefined ? file : undefined;
+    this.#context = context;
+    this.#file = declared === undefined ? file : undefined;
     this.#store = this.#file ? fileStorage(this.#file.type) : null;
-    const inFile = this.#file ? presentedType(this.#file.type) : 'string';
-    this.#type = declaredType === undefined ? inFile : declaredColumnType(declaredType);
-    this.#isInferred = declaredType === undefined && blank === 'empty';
+    this.#looks = this.#mayLook;
+    this.#column = this.#target;
+    this.#forms = this.#newForms();
   }
 
-  get type(): ColumnType {
-    return this.#type;
+  get #mayLook(): boolean {
+    if (this.#file) return false;
+    const { declared } = this;
+    if (declared === undefined || isDateFormat(declared.format)) return true;
+    const type = declaredColumnType(declared.type);
+    return this.#context.spellsNumbers && (type === 'integer' || type === 'number');
   }
 
-  get declared(): boolean {
-    return this.declaredType !== undefined;
+  #newForms(): FormCollector {
+    // A declared column of dates keeps what is no date.
+    const isKept = isDateFormat(this.declared?.format);
+    return new FormCollector(this.#context, isKept ? Number.POSITIVE_INFINITY : MAX_ODD);
   }
 
   /** No cell can change the type. */
   get #isSettled(): boolean {
-    return this.declared || this.#file !== undefined;
+    return this.declared !== undefined || this.#file !== undefined;
   }
 
   get counts(): ClassCounts {
@@ -76,12 +114,39 @@ export class LoadColumn {
     };
   }
 
-  /** Supposes that all cells are like those in `sample`; restarts the counting. */
-  suppose(sample: ClassCounts): void {
+  /** As far as counted. */
+  get counted(): CountedColumn {
+    const { counts, declared } = this;
+    return {
+      counts,
+      forms: this.#forms.counts,
+      ...(declared && { declaredType: declared.type }),
+      ...(declared?.format !== undefined && { declaredFormat: declared.format }),
+      ...(this.#file && { file: this.#file }),
+    };
+  }
+
+  /**
+   * Supposes that all cells are like those in `sample`, which are read so; null: as plain values until their spellings
+   * are counted. Restarts the counting.
+   */
+  suppose(sample: ClassCounts, reading: Reading | null): void {
     this.#sample = sample;
-    if (!this.#isSettled) this.#type = typeOfCounts(sample);
-    this.#isNumeric = this.#type === 'integer' || this.#type === 'number';
+    this.#reading = reading ?? { type: 'string' };
+    this.#type = this.#reading.type;
+    this.isKeyed = this.#reading.dates?.isKeyed === true;
+    const isInferred = this.declared === undefined && this.#blank === 'empty';
+    this.#isQuick = isInferred && !this.#file && !this.#reading.numbers;
+    const isNumeric = this.#type === 'integer' || this.#type === 'number';
+    this.#isNumeric = isNumeric && !this.#reading.numbers;
+    this.#isDoubtful = this.#type === 'string' && typeOfCounts(sample) === 'number';
+    const { integer, number, boolean, string } = sample;
+    const isPlain = string === 0 && integer + number + boolean > 0 && !isNamed(this.#context);
+    this.#looks = this.#mayLook && (!isPlain || this.#isDoubtful);
+    this.#column = this.#target;
     this.#integers = this.#numbers = this.#booleans = this.#strings = 0;
+    this.#forms = this.#newForms();
+    if (!this.#looks) this.#forms.giveUp();
   }
 
   /**
@@ -89,7 +154,9 @@ export class LoadColumn {
    * on the way: both store the same values.
    */
   mayHold(): boolean {
-    if (this.#isSettled) return true;
+    // Marks of numbers, and those in other columns, are known at the end.
+    const isLate = this.#isDoubtful || this.#reading.numbers || isNamed(this.#context);
+    if (this.#isSettled || isLate) return true;
     const { integer, number, boolean, string } = this.#sample;
     const type = typeOfCounts({
       integer: integer + this.#integers,
@@ -97,32 +164,63 @@ export class LoadColumn {
       boolean: boolean + this.#booleans,
       string: string + this.#strings,
     });
-    if (this.#type === 'integer' && type === 'number') this.#type = type;
+    if (this.#type === 'integer' && type === 'number') {
+      this.#type = type;
+      this.#column = this.#target;
+    }
     return this.#type === type;
   }
 
-  /** Call after the last cell. */
-  holds(): boolean {
-    return this.#isSettled || typeOfCounts(this.counts) === this.#type;
+  /** Whether what was stored is what `reading` stores. Call after the last cell. */
+  holds(reading: Reading | null): boolean {
+    if (reading === null) return false;
+    const isWidened = this.#isNumeric && reading.type === 'number';
+    const type = isWidened ? 'number' : this.#reading.type;
+    return storageOf({ ...this.#reading, type }) === storageOf(reading);
   }
 
   /** Counts a cell without storing it. */
   count(cell: Cell): CellClass {
     const found = classIn(cell, this.#blank);
     this.#add(found);
+    if (this.#looks) this.#look(cell, found);
     return found;
+  }
+
+  /** Counts how the cell is spelled. */
+  #look(cell: Cell, found: CellClass): void {
+    const { spellsNumbers } = this.#context;
+    if (found === 'blank' || found === 'boolean' || (found !== 'string' && !spellsNumbers)) return;
+    const text = String(cell);
+    if (found === 'number' && isPointed(text)) this.#forms.pointed++;
+    if (this.#forms.isWhole) this.#forms.addText(text);
   }
 
   /** Counts the cell and returns its stored value; undefined is a cell missing in a short row. */
   take(cell: Cell | undefined): StoredValue {
     if (this.#store) return this.#store(cell ?? null);
-    if (this.#isInferred) {
+    if (this.#isQuick) {
       if (typeof cell === 'string') return this.#takeText(cell);
       if (typeof cell === 'number' && this.#isNumeric) return this.#takeNumber(cell);
     }
     const present = cell ?? null;
     this.count(present);
-    return storedValue(present, this, this.#blank);
+    return storedValue(present, this.#column, this.#blank);
+  }
+
+  get #target(): Parameters<typeof storedValue>[1] {
+    const declaredType = this.declared?.type;
+    return {
+      ...this.#reading,
+      type: this.#type,
+      declared: declaredType !== undefined,
+      ...(declaredType !== undefined && { declaredType }),
+    };
+  }
+
+  /** Of the value just stored, for keyed columns. */
+  key(value: StoredValue): string | null {
+    return dateSortKey(value, this.#reading.dates?.order ?? null);
   }
 
   /** For the first `count` cells; may return the list itself. */
@@ -134,21 +232,38 @@ export class LoadColumn {
 
   #takeNumber(number: number): number {
     if (Number.isSafeInteger(number)) this.#integers++;
-    else this.#numbers++;
+    else {
+      this.#numbers++;
+      // Three decimals at least.
+      if (Math.round(number * 100) / 100 !== number) this.#notePointed(String(number));
+    }
     return number + 0;
+  }
+
+  #notePointed(text: string): void {
+    if (isPointed(text)) this.#forms.pointed++;
   }
 
   #takeText(text: string): StoredValue {
     if (this.#isNumeric) return this.#takeNumericText(text);
-    if (this.#type === 'string') {
-      const found = classify(text);
-      this.#add(found);
-      return found === 'blank' ? '' : text;
-    }
+    if (this.#type === 'string') return this.#takeString(text);
     const boolean = booleanOf(text);
     if (boolean === null) this.#add(classify(text));
     else this.#booleans++;
     return boolean;
+  }
+
+  #takeString(text: string): string | null {
+    const { dates } = this.#reading;
+    if (dates && this.#forms.addDate(text)) {
+      this.#strings++;
+      return text;
+    }
+    const found = classify(text);
+    this.#add(found);
+    if (found === 'blank') return dates ? null : '';
+    if (this.#looks && this.#forms.isWhole) this.#look(text, found);
+    return text;
   }
 
   /** Null for a blank cell, or one that refutes the type; the value then does not matter. */
@@ -161,6 +276,7 @@ export class LoadColumn {
     const number = numberOf(text);
     if (number === number) {
       this.#numbers++;
+      if (Math.round(number * 1000) / 1000 === number) this.#notePointed(text);
       return number;
     }
     this.#add(classify(text));
@@ -175,10 +291,8 @@ export class LoadColumn {
   }
 
   /** As shown to the rest of the program. */
-  described(name: string, extra: boolean): Column {
-    const { position, type, declared, declaredType, counts } = this;
-    const column = { name, type, position, declared, extra, counts };
-    if (this.#file) return { ...column, file: this.#file };
-    return declaredType === undefined ? column : { ...column, declaredType };
+  described(name: string, extra: boolean, reading: Reading): Column {
+    const { position, counted, declared } = this;
+    return { name, ...reading, position, declared: declared !== undefined, extra, ...counted };
   }
 }

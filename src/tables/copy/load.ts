@@ -3,7 +3,7 @@
  *
  * Types are supposed from the first SAMPLE_BYTES of the file, and rows are written as they arrive. A cell that refutes
  * a type, or stands past the known columns, ends the writing; the rest is only counted, and the file is read a second
- * and last time with known types.
+ * time with known types. A third time is needed where numbers with marks come only after plain ones.
  */
 import { AppError } from '../../base/errors.ts';
 import { CopyFile } from './copy-file.ts';
@@ -13,8 +13,15 @@ import type { CompanionSchema } from '../infer/companion.ts';
 import type { FileColumn } from '../infer/file-type.ts';
 import { extraName, withSuffix } from '../infer/header-names.ts';
 import { type BlankMode, classOf } from '../infer/infer.ts';
+import {
+  type CountedColumn,
+  PLAIN_CONTEXT,
+  type Reading,
+  readingsOf,
+  type TextContext,
+} from '../infer/reading.ts';
 import { MAX_COLUMNS } from '../limits.ts';
-import type { Cell, ClassCounts, Column, ColumnSink, Segment, TableLayout } from '../types.ts';
+import type { Cell, Column, ColumnSink, ReadOptions, Segment, TableLayout } from '../types.ts';
 
 /** Rows held back to suppose types from. Smaller files are never read twice; memory is about ten times this. */
 export const SAMPLE_BYTES = 2 * 1024 * 1024;
@@ -30,7 +37,7 @@ interface HeldSegment {
 export interface LoadOptions {
   /** An existing file is replaced. */
   readonly path: string;
-  /** Called a second time when the supposed types do not hold. */
+  /** Called again when the supposed types do not hold. */
   readonly read: (sink: ColumnSink) => Promise<void>;
   /** Null: all types are inferred. */
   readonly companion: Pick<CompanionSchema, 'columns'> | null;
@@ -38,6 +45,8 @@ export interface LoadOptions {
   readonly ids?: () => Iterable<number>;
   /** `empty` unless the file knows nulls. */
   readonly blank?: BlankMode;
+  /** How the companion says texts are spelled. */
+  readonly spellings?: Pick<ReadOptions, 'decimal' | 'thousands' | 'dateOrder'>;
 }
 
 export interface LoadedTable {
@@ -47,6 +56,8 @@ export interface LoadedTable {
   /** 0 without rows. */
   readonly lastRowId: number;
   readonly layout: TableLayout;
+  /** What its texts were read by. */
+  readonly context: TextContext;
   /** False when `ids` did not fit (too few, too many, not growing): rows are then numbered 1…n. */
   readonly keptIds: boolean;
 }
@@ -57,15 +68,19 @@ export interface LoadedTable {
  * file is left. Memory is the sample and one segment. Blocks while it writes: for the parse child.
  */
 export async function loadTable(options: LoadOptions): Promise<LoadedTable> {
-  const first = new TableWriter(options, null);
-  const copied = await fill(first, options);
-  if (copied) return { ...copied, keptIds: true };
-  const keptIds = !first.ids.isBroken;
-  const again = keptIds ? options : { ...options, ids: undefined };
-  const second = await fill(new TableWriter(again, first.counts()), again);
-  if (second) return { ...second, keptIds };
+  let order = options;
+  let known: ReadonlyMap<number, CountedColumn> | null = null;
+  for (let reading = 1; reading <= MAX_READINGS; reading++) {
+    const writer: TableWriter = new TableWriter(order, known);
+    const copied = await fill(writer, order);
+    if (copied) return { ...copied, keptIds: order === options };
+    if (writer.ids.isBroken) order = { ...options, ids: undefined };
+    known = writer.counted();
+  }
   throw new AppError('unavailable', 'The file changed while it was read');
 }
+
+const MAX_READINGS = 3;
 
 /** One reading; null when the suppositions did not hold. Leaves a finished file or none. */
 async function fill(writer: TableWriter, { read }: LoadOptions): Promise<CopiedTable | null> {
@@ -88,9 +103,10 @@ class TableWriter implements ColumnSink {
   readonly ids: RowIds;
   readonly #options: LoadOptions;
   /** By position, from an earlier reading; null: types are supposed from a sample. */
-  readonly #known: ReadonlyMap<number, ClassCounts> | null;
+  readonly #known: ReadonlyMap<number, CountedColumn> | null;
   #names: readonly string[] = [];
   #fileColumns: readonly (FileColumn | null)[] = [];
+  #context: TextContext = PLAIN_CONTEXT;
   /** By position: first the header's, then those past it. */
   readonly #columns = new Map<number, LoadColumn>();
   /** Columns past the header that the copy lacks, by position. */
@@ -103,10 +119,12 @@ class TableWriter implements ColumnSink {
   #isRefuted = false;
   #rowCount = 0;
   readonly #segments: (Segment & { firstRowId: number })[] = [];
+  /** In the order of `#columns`; after `end`. */
+  #readings: (Reading | null)[] = [];
   #dialect: Record<string, unknown> = {};
   #bodyOffset = 0;
 
-  constructor(options: LoadOptions, known: ReadonlyMap<number, ClassCounts> | null) {
+  constructor(options: LoadOptions, known: ReadonlyMap<number, CountedColumn> | null) {
     this.#options = options;
     this.#known = known;
     this.ids = new RowIds(options.ids?.());
@@ -118,19 +136,29 @@ class TableWriter implements ColumnSink {
   }
 
   /** Over the rows so far, by position. */
-  counts(): Map<number, ClassCounts> {
+  counted(): Map<number, CountedColumn> {
     const columns = [...this.#columns.values(), ...this.#late.values()];
-    return new Map(columns.map((column) => [column.position, column.counts]));
+    return new Map(columns.map((column) => [column.position, column.counted]));
   }
 
-  header(names: readonly string[], columns?: readonly (FileColumn | null)[]): void {
+  header(
+    names: readonly string[],
+    columns?: readonly (FileColumn | null)[],
+    delimiter?: string,
+  ): void {
     if (names.length > MAX_COLUMNS) throw tooManyColumns();
+    const spellsNumbers = delimiter !== undefined;
+    this.#context = {
+      ...this.#options.spellings,
+      ...(spellsNumbers && { delimiter }),
+      spellsNumbers,
+    };
     this.#names = names;
     this.#fileColumns = columns ?? [];
     names.forEach((_, position) => this.#columns.set(position, this.#newColumn(position)));
     // Types from the file need no sample.
     if (this.#known || columns?.every((column) => column !== null))
-      this.#startWriting(this.#known ?? this.counts());
+      this.#startWriting(this.#known ?? this.counted());
   }
 
   segment(segment: Segment, rows: readonly (readonly Cell[])[]): void {
@@ -159,7 +187,10 @@ class TableWriter implements ColumnSink {
   end(): void {
     if (this.#sample !== null) this.#settleSample();
     this.ids.end();
-    const isHeld = [...this.#columns.values()].every((column) => column.holds());
+    this.#readings = this.#readingsOf([...this.#columns.values()].map(({ counted }) => counted));
+    const isHeld = [...this.#columns.values()].every((column, index) =>
+      column.holds(this.#readings[index]!),
+    );
     if (this.ids.isBroken || !isHeld) this.#isRefuted = true;
     // A segment without rows begins where the next row would be.
     let next = this.ids.last + 1;
@@ -167,6 +198,10 @@ class TableWriter implements ColumnSink {
       if (segment.rows === 0) segment.firstRowId = next;
       next = segment.firstRowId;
     }
+  }
+
+  #readingsOf(columns: readonly CountedColumn[]): (Reading | null)[] {
+    return readingsOf(columns, this.#context);
   }
 
   /** Only for a good copy. */
@@ -178,6 +213,7 @@ class TableWriter implements ColumnSink {
       rowCount: this.#rowCount,
       lastRowId: this.ids.last,
       layout: { dialect: this.#dialect, bodyOffset: this.#bodyOffset, segments },
+      context: this.#context,
     };
   }
 
@@ -190,32 +226,32 @@ class TableWriter implements ColumnSink {
   #newColumn(position: number): LoadColumn {
     if (this.#columns.size + this.#late.size >= MAX_COLUMNS) throw tooManyColumns();
     const { companion, blank } = this.#options;
-    const declared = companion?.columns?.get(this.#names[position] ?? extraName(position))?.type;
-    return new LoadColumn(
-      position,
-      declared,
-      blank ?? 'empty',
-      this.#fileColumns[position] ?? undefined,
-    );
+    const declared = companion?.columns?.get(this.#names[position] ?? extraName(position));
+    const file = this.#fileColumns[position] ?? undefined;
+    return new LoadColumn(position, declared, blank ?? 'empty', file, this.#context);
   }
 
   /** Supposes types from the rows held back, then writes those. */
   #settleSample(): void {
     const sample = this.#sample ?? [];
     for (const { rows } of sample) this.#count(rows);
-    this.#startWriting(this.counts());
+    this.#startWriting(this.counted());
     for (const { segment, rows } of sample) this.#take(segment, rows);
   }
 
-  #startWriting(sample: ReadonlyMap<number, ClassCounts>): void {
+  #startWriting(sample: ReadonlyMap<number, CountedColumn>): void {
     this.#sample = null;
     this.#late.clear();
-    for (const [position, counts] of sample) {
+    const readings = this.#readingsOf([...sample.values()]);
+    [...sample].forEach(([position, { counts }], index) => {
       const column = this.#columns.get(position) ?? this.#newColumn(position);
-      column.suppose(counts);
+      column.suppose(counts, readings[index]!);
       this.#columns.set(position, column);
-    }
-    this.#copy = new CopyFile(this.#options.path, [...this.#columns.keys()]);
+    });
+    const columns = [...this.#columns.values()].flatMap(({ position, isKeyed }) =>
+      isKeyed ? [`c${position}`, `k${position}`] : [`c${position}`],
+    );
+    this.#copy = new CopyFile(this.#options.path, columns);
   }
 
   #take(segment: Segment, rows: readonly (readonly Cell[])[]): void {
@@ -246,7 +282,9 @@ class TableWriter implements ColumnSink {
       firstRowId ||= id;
       for (let index = 0; index < columns.length; index++) {
         const column = columns[index]!;
-        copy.add(column.take(row[column.position]));
+        const value = column.take(row[column.position]);
+        copy.add(value);
+        if (column.isKeyed) copy.add(column.key(value));
       }
       copy.endRow(id);
       if (row.length > width) this.#countBeyond(row);
@@ -263,7 +301,11 @@ class TableWriter implements ColumnSink {
     for (let row = 0; row < count; row++) {
       const id = this.ids.next();
       firstRowId ||= id;
-      for (let index = 0; index < values.length; index++) copy.add(values[index]![row]!);
+      for (let index = 0; index < values.length; index++) {
+        const value = values[index]![row]!;
+        copy.add(value);
+        if (columns[index]!.isKeyed) copy.add(columns[index]!.key(value));
+      }
       copy.endRow(id);
     }
     return firstRowId;
@@ -292,15 +334,19 @@ class TableWriter implements ColumnSink {
   #described(): Column[] {
     const width = this.#names.length;
     const taken = new Set(this.#names);
-    const columns = [...this.#columns.values()].sort((a, b) => a.position - b.position);
-    return columns.map((column) => {
-      const isExtra = column.position >= width;
-      if (!isExtra) return column.described(this.#names[column.position]!, false);
-      const wanted = extraName(column.position);
-      const name = taken.has(wanted) ? withSuffix(wanted, taken) : wanted;
-      taken.add(name);
-      return column.described(name, true);
-    });
+    const columns = [...this.#columns.values()].map(
+      (column, index) => [column, this.#readings[index]!] as const,
+    );
+    return columns
+      .sort(([a], [b]) => a.position - b.position)
+      .map(([column, reading]) => {
+        const isExtra = column.position >= width;
+        if (!isExtra) return column.described(this.#names[column.position]!, false, reading);
+        const wanted = extraName(column.position);
+        const name = taken.has(wanted) ? withSuffix(wanted, taken) : wanted;
+        taken.add(name);
+        return column.described(name, true, reading);
+      });
   }
 }
 

@@ -6,10 +6,11 @@
  * written before the file is replaced and gives, after a crash in between, the row ids of the new file.
  */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
+import type { FormCounts, TextContext } from '../infer/reading.ts';
 import type { ClassCounts, Column, Segment } from '../types.ts';
 
 /** Raised when the layout changes: older copies are then rebuilt. */
-export const TABLE_FORMAT = 5;
+export const TABLE_FORMAT = 6;
 
 /**
  * What is stored is checked when it is read: a copy that somebody else wrote to is opened to learn its row ids, and a
@@ -29,7 +30,13 @@ const isBlankMode = (value: unknown): value is 'empty' | 'null' =>
   value === 'empty' || value === 'null';
 const isDialect = (value: unknown): value is Record<string, unknown> => isObject(value);
 /** Members that nothing relies on are not checked. */
-const isColumn = members({ name: isText, type: isText, position: isCount, counts: isObject });
+const isColumn = members({
+  name: isText,
+  type: isText,
+  position: isCount,
+  counts: isObject,
+  forms: isObject,
+});
 const isStamp = members({ size: isCount, mtimeNs: isDigits, ctimeNs: isDigits, inode: isDigits });
 
 const isTableHead = members({
@@ -49,6 +56,8 @@ const isTableHead = members({
   columns: listOf((value): value is Column => isColumn(value)),
   /** Bytes before the first segment. */
   bodyOffset: isCount,
+  /** What its texts were read by. */
+  context: (value): value is TextContext => isObject(value),
 });
 
 const isTableState = members({
@@ -64,6 +73,7 @@ const isTableState = members({
   lastRowId: isCount,
   /** By index of `TableHead.columns`. */
   counts: listOf((value): value is ClassCounts => isObject(value)),
+  forms: listOf((value): value is FormCounts => isObject(value)),
   dialect: isDialect,
 });
 

@@ -10,7 +10,7 @@ import { sha256Hex } from '../../base/ids.ts';
 import { Mutex } from '../../base/scheduling/semaphore.ts';
 import { traceOf } from './copy-seal.ts';
 import { asNoSpace, requireRoom } from './disk-room.ts';
-import { typeOfCounts } from '../infer/infer.ts';
+import { areReadSo, presentReadings } from '../infer/reading.ts';
 import {
   readMeta,
   readSegments,
@@ -24,6 +24,7 @@ import {
 import type { FileStamp } from '../../base/files/file-stamp.ts';
 import { openReader } from '../read/connection.ts';
 import { createIndexSql } from './table-index.ts';
+import { dateSortKey } from '../values/date-spelling.ts';
 import { TableCache } from './table-cache.ts';
 import type { Column, StoredValue } from '../types.ts';
 
@@ -61,6 +62,7 @@ export class Table {
   /** The version changes only with the state. */
   #present: { readonly state: TableState; readonly version: string } | null = null;
   #segments: StoredSegment[] | null = null;
+  #spelled: { readonly state: TableState; readonly columns: readonly Column[] } | null = null;
   #writer: Database | null = null;
   #isClosed = false;
   #isWritten = false;
@@ -84,7 +86,7 @@ export class Table {
         ? head.columns
         : head.columns.filter((column) => column.declared);
     // Also when the process ended before the types could follow an edit.
-    this.outdated = hasTypesOf(head.columns, state.counts) ? null : 'types';
+    this.outdated = hasTypesOf(head, state) ? null : 'types';
     this.indexes = readIndexes(reader);
     this.#trace = traceOf(path);
   }
@@ -119,6 +121,22 @@ export class Table {
     } finally {
       reader?.close();
     }
+  }
+
+  /** `writableColumns` as their cells are spelled now, for values to be written. */
+  get spelledColumns(): readonly Column[] {
+    if (this.#spelled?.state !== this.#state) {
+      const { columns, context } = this.head;
+      const { counts, forms } = this.#state;
+      const readings = presentReadings(columns, counts, forms, context);
+      const writable = new Set(this.writableColumns);
+      const spelled = columns.map((column, index) => ({ ...column, ...readings[index] }));
+      this.#spelled = {
+        state: this.#state,
+        columns: spelled.filter((_, index) => writable.has(columns[index]!)),
+      };
+    }
+    return this.#spelled.columns;
   }
 
   get state(): TableState {
@@ -282,27 +300,41 @@ export class Table {
     this.#state = change.state;
     this.#segments = [...change.segments];
     this.cache.forget();
-    if (!hasTypesOf(this.columns, change.state.counts)) this.outdated = 'types';
+    if (!hasTypesOf(this.head, change.state)) this.outdated = 'types';
   }
 
   async #writeRows(db: Database, change: TableCommit): Promise<void> {
+    const orders = new Map(
+      this.columns.flatMap(({ position, dates }) =>
+        dates?.isKeyed ? [[position, dates.order] as const] : [],
+      ),
+    );
     for (const [rowId, values] of change.updates) {
       const names = [...values.keys()].map((position) => `c${position} = ?`);
+      const keys = [...values].filter(([position]) => orders.has(position));
+      names.push(...keys.map(([position]) => `k${position} = ?`));
       db.query(`UPDATE rows SET ${names.join(', ')} WHERE _row_id = ?`).run(
         ...values.values(),
+        ...keys.map(([position, value]) => dateSortKey(value, orders.get(position)!)),
         rowId,
       );
     }
     const remove = db.query('DELETE FROM rows WHERE _row_id = ?');
     for (const rowId of change.deletes) remove.run(rowId);
     const positions = this.head.columns.map((column) => column.position);
+    const keyed = [...orders];
+    const names = [...positions.map((p) => `c${p}`), ...keyed.map(([p]) => `k${p}`)];
     const insert = db.query(
-      `INSERT INTO rows (${['_row_id', ...positions.map((p) => `c${p}`)].join(', ')}) ` +
-        `VALUES (${['?', ...positions.map(() => '?')].join(', ')})`,
+      `INSERT INTO rows (${['_row_id', ...names].join(', ')}) ` +
+        `VALUES (${['?', ...names.map(() => '?')].join(', ')})`,
     );
     let written = 0;
     for (const [rowId, values] of change.creates) {
-      insert.run(rowId, ...positions.map((position) => values.get(position) ?? null));
+      insert.run(
+        rowId,
+        ...positions.map((position) => values.get(position) ?? null),
+        ...keyed.map(([position, order]) => dateSortKey(values.get(position) ?? null, order)),
+      );
       if (++written % ROWS_PER_TURN === 0) await Bun.sleep(0);
     }
   }
@@ -377,12 +409,12 @@ function plainInteger(value: StoredValue): StoredValue {
 }
 
 /** Reading the file from the start would infer the same types. */
-function hasTypesOf(columns: readonly Column[], counts: TableState['counts']): boolean {
-  return columns.every(({ declared, file, extra, type }, index) => {
+function hasTypesOf({ columns, context }: TableHead, { counts, forms }: TableState): boolean {
+  const hasExtras = columns.every(({ extra }, index) => {
     const now = counts[index]!;
-    if (extra && now.integer + now.number + now.boolean + now.string === 0) return false;
-    return declared || file !== undefined || typeOfCounts(now) === type;
+    return !extra || now.integer + now.number + now.boolean + now.string > 0;
   });
+  return hasExtras && areReadSo(columns, counts, forms, context);
 }
 
 function readIndexes(db: Database): ReadonlySet<string> {

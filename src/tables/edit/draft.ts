@@ -10,10 +10,11 @@ import { PAGE_BYTES } from '../copy/copy-file.ts';
 import type { Mutation, Step } from './change-request.ts';
 import type { RowUpdate, RowValues } from './mutation.ts';
 import type { Table, TableCommit } from '../copy/table.ts';
-import type { StoredSegment, TableJournal } from '../copy/table-meta.ts';
+import type { StoredSegment, TableJournal, TableState } from '../copy/table-meta.ts';
 import type { FileStamp } from '../../base/files/file-stamp.ts';
-import type { Cell, ClassCounts, Column, EditPlan, TableChanges, StoredValue } from '../types.ts';
-import { type BlankMode, classIn, storedValue } from '../infer/infer.ts';
+import type { Cell, Column, EditPlan, TableChanges, StoredValue } from '../types.ts';
+import { storedValue } from '../infer/infer.ts';
+import { countCell } from '../infer/reading.ts';
 
 export interface StepResult {
   readonly action: Step['action'];
@@ -231,7 +232,7 @@ export class Draft {
         sequence: state.sequence + this.#changes,
         rowCount: state.rowCount - deletes.length + creates.size,
         lastRowId: this.#lastRowId,
-        counts: await this.#counts(plan),
+        ...(await this.#counts(plan)),
         dialect: plan.layout.dialect,
       },
     };
@@ -268,19 +269,26 @@ export class Draft {
     return [...this.#rows].flatMap(([id, row]) => (row.isCreated && !row.isDeleted ? [id] : []));
   }
 
-  async #counts(plan: EditPlan): Promise<ClassCounts[]> {
+  async #counts(plan: EditPlan): Promise<Pick<TableState, 'counts' | 'forms'>> {
     const slice = new TimeSlice();
-    const { columns, state } = this.#table;
+    const { columns, state, head } = this.#table;
     const counts = state.counts.map((entry) => ({ ...entry }));
+    const forms = state.forms.map((entry) => ({
+      ...entry,
+      forms: entry.forms && { ...entry.forms },
+    }));
     const indexOf = new Map(columns.map((column, index) => [column.position, index]));
     for (const { position, before, after } of plan.cells) {
       if (slice.isOver) await slice.rest();
-      const entry = counts[indexOf.get(position) ?? -1];
-      if (!entry) continue;
-      count(entry, before, -1, this.#table.head.blank);
-      count(entry, after, 1, this.#table.head.blank);
+      const index = indexOf.get(position);
+      if (index === undefined) continue;
+      const count = (cell: Cell | undefined, step: 1 | -1): void => {
+        if (cell !== undefined) countCell(counts[index]!, forms[index]!, cell, step, head);
+      };
+      count(before, -1);
+      count(after, 1);
     }
-    return counts;
+    return { counts, forms };
   }
 
   /** A new segment gets the id of its first row, so that ids can be located through it. */
@@ -348,10 +356,4 @@ function rowOf<T>(
 
 function changedValues(row: DraftRow): Map<number, StoredValue> {
   return new Map([...row.cells.keys()].map((position) => [position, row.stored.get(position)!]));
-}
-
-function count(counts: ClassCounts, cell: Cell | undefined, step: 1 | -1, blank: BlankMode): void {
-  if (cell === undefined) return;
-  const found = classIn(cell, blank);
-  if (found !== 'blank') counts[found] += step;
 }

@@ -11,6 +11,8 @@ import { compareBytes } from '../../base/paths.ts';
 import { MAX_CELL_CHARACTERS } from '../limits.ts';
 import { declaredClass } from '../infer/declared-type.ts';
 import { fileCell, Misfit } from './file-cell.ts';
+import { writtenDate } from '../values/date-spelling.ts';
+import { spelledNumber, spellNumber } from '../values/number-spelling.ts';
 import type { FileColumn } from '../infer/file-type.ts';
 import type { Cell, Column } from '../types.ts';
 
@@ -166,6 +168,11 @@ function cellOf(value: unknown, column: Column, rules: ValueRules): Cell {
   if (value === null || value === '' || value === undefined) {
     return hasNull === true && (value !== '' || column.type !== 'string') ? null : '';
   }
+  if (column.dates || column.numbers) {
+    const cell = spelledCell(value, column);
+    if (!(cell instanceof Misfit)) return cell;
+    if (isLenient !== true || column.declared) throw misfit(column, cell.expected, value);
+  }
   const takesTyped = hasNull === true || hasTypedCells === true;
   if (takesTyped && !column.declared && isMixed(column) && typeof value !== 'string') {
     return typeof value === 'boolean' ? value : fittingCell(value, column, PLAIN.number);
@@ -189,6 +196,31 @@ function cellOf(value: unknown, column: Column, rules: ValueRules): Cell {
 /** A string column with cells that are none. */
 function isMixed({ type, counts }: Column): boolean {
   return type === 'string' && counts.integer + counts.number + counts.boolean > 0;
+}
+
+/** In the spelling of the column. */
+function spelledCell(value: unknown, { type, format, dates, numbers }: Column): string | Misfit {
+  if (dates && format) {
+    const text = typeof value === 'string' ? writtenDate(value, format, dates.style) : null;
+    return text ?? new Misfit(format);
+  }
+  const file = PLAIN[type === 'integer' ? 'integer' : 'number'];
+  const spelled = typeof value === 'string' ? spelledNumber(value, numbers!.marks) : NaN;
+  const plain = fileCell(value, file);
+  if (Number.isNaN(spelled)) {
+    return typeof plain === 'number'
+      ? spellNumber(plain, numbers!)
+      : new Misfit(expectedOf(plain, type));
+  }
+  // Where `.` groups, `1.234` is one number here and another in JSON.
+  const bare = fileCell(value, PLAIN.number);
+  const isOther = !(bare instanceof Misfit) && bare !== spelled;
+  if (isOther || (type === 'integer' && !Number.isInteger(spelled))) return new Misfit(type);
+  return spellNumber(spelled, numbers!);
+}
+
+function expectedOf(cell: Cell | Misfit, type: string): string {
+  return cell instanceof Misfit ? cell.expected : type;
 }
 
 function fittingCell(value: unknown, column: Column, file: FileColumn): Cell {

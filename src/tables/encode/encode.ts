@@ -12,6 +12,7 @@ import {
   wideNumber,
   type ColumnType,
 } from '../infer/file-type.ts';
+import type { ColumnDates } from '../infer/reading.ts';
 import type { Format } from '../read/format.ts';
 import type { Blank } from '../read/query-table.ts';
 import { wideText } from '../values/wide-number.ts';
@@ -41,6 +42,8 @@ export interface RowShape {
     readonly file?: FileColumn;
     /** SQL column of one that may hold what a typed file cannot. */
     readonly misfitAt?: number;
+    /** Texts that are dates. */
+    readonly dates?: ColumnDates;
     /** A string column in typed formats all the same. */
     readonly isText?: boolean;
   }[];

@@ -58,7 +58,7 @@ function conjuncts(filter: Filter): readonly Filter[] {
 function lookupOf(part: Filter, columns: readonly TableColumn[]): Lookup | null {
   if ('filters' in part || part.op === 'not') return null;
   const column = columns[part.column]!;
-  if (column.type === 'date-time' || column.type === 'nested') return null;
+  if ((column.type === 'date-time' && !column.dates) || column.type === 'nested') return null;
   switch (part.op) {
     case 'in': {
       const isOne = part.values.length === 1 && !part.blank && !part.null;

@@ -3,7 +3,10 @@ import { MAX_NUMBER_LENGTH } from '../../base/json/json.ts';
 import { BOOLEAN_TEXT } from '../values/boolean-text.ts';
 import { exactNumber, jsonTypeOf, NumberLiteral } from './filter-json.ts';
 import type { ColumnType, WideNumber } from '../infer/file-type.ts';
+import type { ColumnDates } from '../infer/reading.ts';
+import { operandKey } from '../values/date-spelling.ts';
 import { instantOf } from '../values/instant.ts';
+import { type NumberStyle, spelledNumber } from '../values/number-spelling.ts';
 import { wideOperand } from '../values/wide-number.ts';
 
 /** Types a filter distinguishes; date-time and nested values are text in rows. */
@@ -15,6 +18,10 @@ export interface FilterColumn {
   readonly type: FilterType;
   /** Set for numbers that are held as keys of `wide-number.ts`; their operands are such keys. */
   readonly wide?: WideNumber | null;
+  /** Set for texts that are dates; their operands are keys (`dateKey`). */
+  readonly dates?: ColumnDates;
+  /** Set for numbers with marks; texts spelled so are operands as well. */
+  readonly numbers?: NumberStyle;
 }
 
 /**
@@ -28,28 +35,47 @@ const NUMBER_TEXT = /^\s*(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*$/;
 
 /** For equality and range operators; undefined when refused. */
 export function comparable(
-  { type, wide }: Pick<FilterColumn, 'type' | 'wide'>,
+  column: Pick<FilterColumn, 'type' | 'wide' | 'dates' | 'numbers'>,
   operand: unknown,
   kind: 'equality' | 'range',
 ): FilterValue | undefined {
+  const { type, wide, dates, numbers } = column;
   const text = typeof operand === 'string' ? operand : undefined;
   switch (type) {
     case 'integer':
     case 'number': {
       const source = numberSource(operand);
+      const spelled = numbers && text !== undefined ? spelledNumber(text, numbers.marks) : NaN;
+      if (!Number.isNaN(spelled)) {
+        // Where `.` groups, `1.234` is one number here and another in JSON.
+        return source === undefined || Number(source) === spelled ? spelled : undefined;
+      }
       if (source === undefined) return undefined;
       return wide ? (wideOperand(source, wide) ?? undefined) : exactNumber(source);
     }
     case 'boolean':
       return booleanOperand(operand);
     case 'date-time':
-      return text === undefined ? undefined : (instantOf(text) ?? undefined);
+      if (text === undefined) return undefined;
+      return (
+        (kind === 'range' ? firstInstant(text, dates) : null) ??
+        (dates ? operandKey(text, dates.style) : instantOf(text)) ??
+        undefined
+      );
     case 'string':
       if (kind === 'range') return text;
       return typeof operand === 'boolean' ? String(operand) : textOperand(operand);
     case 'nested':
       return undefined;
   }
+}
+
+/** Of a year or a month; null for any other text. */
+function firstInstant(text: string, dates: ColumnDates | undefined): string | null {
+  const isMonth = /^\d{4}-\d{2}$/.test(text);
+  if (!isMonth && !/^\d{4}$/.test(text)) return null;
+  const day = `${text}${isMonth ? '' : '-01'}-01`;
+  return dates ? operandKey(day, dates.style) : instantOf(day);
 }
 
 /** A string, or a number's JSON text; undefined when refused. */

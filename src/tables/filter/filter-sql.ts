@@ -7,7 +7,9 @@
  */
 import type { Comparison, Filter, RangeOperator } from './filter.ts';
 import { joinParts, type PlanValue, type SqlPart } from '../read/sql-part.ts';
-import { type Blank, type TableColumn, textFormSql } from '../read/query-table.ts';
+import { type Blank, comparedSql, type TableColumn, textFormSql } from '../read/query-table.ts';
+import { AFTER_MOMENTS, sortableText } from '../values/date-spelling.ts';
+import type { ColumnDates } from '../infer/reading.ts';
 import type { FilterValue } from './filter-operand.ts';
 
 const INT64_LIMIT = 2n ** 63n;
@@ -59,14 +61,24 @@ function absentSql({ sql, position }: TableColumn, isNull: boolean, isEmpty: boo
 }
 
 function equalSql(column: TableColumn, values: readonly FilterValue[]): SqlPart[] {
-  const params = values.map(equalValue).filter((value) => value !== undefined);
+  const params = values
+    .map((value) => (column.dates ? equalDate(value, column.dates) : equalValue(value)))
+    .filter((value) => value !== undefined);
   if (params.length === 0) return [];
   const marks = params.length === 1 ? '= ?' : `IN (${params.map(() => '?').join(', ')})`;
-  return [{ sql: `${comparedSql(column)} ${marks}`, params }];
+  return [{ sql: `${operandSql(column)} ${marks}`, params }];
 }
 
-function comparedSql({ sql, type }: TableColumn): string {
+function operandSql({ sql, type, dates, compared }: TableColumn): string {
+  if (dates) return comparedSql(sql, compared);
   return type === 'date-time' ? `svc_instant(${sql})` : sql;
+}
+
+/** Undefined for a moment that no text of a sortable column can spell. */
+function equalDate(key: FilterValue, { isKeyed, style }: ColumnDates): PlanValue | undefined {
+  if (isKeyed || style === null) return String(key);
+  const found = sortableText(String(key), style);
+  return found === null || found.isFiner ? undefined : found.text;
 }
 
 /** Undefined for a number no cell can equal. */
@@ -79,7 +91,8 @@ function equalValue(value: FilterValue): PlanValue | undefined {
 }
 
 function rangeSql(column: TableColumn, op: RangeOperator, value: FilterValue): SqlPart {
-  const sql = comparedSql(column);
+  const sql = operandSql(column);
+  if (column.dates) return dateRangeSql(sql, op, String(value), column.dates);
   if (typeof value === 'string') {
     const test = { sql: `${sql} ${SQL_OPERATORS[op]} ?`, params: [value] };
     // Ranges exclude blank cells; only a range upwards of '' does so by itself.
@@ -90,6 +103,26 @@ function rangeSql(column: TableColumn, op: RangeOperator, value: FilterValue): S
   const isOpenUpwards = op === 'gt' || op === 'gte';
   if (!isOpenUpwards || column.position === null) return test;
   return { sql: `(${test.sql} AND ${sql} < '')`, params: test.params };
+}
+
+function dateRangeSql(
+  sql: string,
+  op: RangeOperator,
+  key: string,
+  { isKeyed, style }: ColumnDates,
+): SqlPart {
+  if (isKeyed || style === null) {
+    const isOpenUpwards = op === 'gt' || op === 'gte';
+    const end = isOpenUpwards ? ` AND ${sql} < '${AFTER_MOMENTS}'` : '';
+    return { sql: `(${sql} ${SQL_OPERATORS[op]} ?${end})`, params: [key] };
+  }
+  const found = sortableText(key, style);
+  // A moment in the year 10000, or before the year 1, lies beyond every text.
+  if (found === null) return { sql: op === 'lt' || op === 'lte' ? `${sql} > ''` : '0', params: [] };
+  // Between two texts: those up to the one before are earlier.
+  const before = op === 'gt' || op === 'gte' ? 'gt' : 'lte';
+  const used = found.isFiner ? before : op;
+  return { sql: `${sql} ${SQL_OPERATORS[used]} ?`, params: [found.text] };
 }
 
 /** An equivalent test against a number SQLite can hold: no double or 64-bit integer lies between the two. */

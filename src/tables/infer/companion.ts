@@ -15,7 +15,7 @@ const MAX_COMPANION_DEPTH = 32;
 
 export interface CompanionSchema {
   /** By name; null: all types are inferred. */
-  readonly columns: ReadonlyMap<string, { readonly type: string }> | null;
+  readonly columns: ReadonlyMap<string, { readonly type: string; readonly format?: string }> | null;
   /** Served verbatim; null together with `columns`. */
   readonly verbatim: string | null;
   /** Why the file cannot be used. */
@@ -36,12 +36,13 @@ export function parseCompanionSchema(text: string): CompanionSchema {
   }
   const declared = parsed.get('columns');
   if (!isObject(declared)) return unusable('"columns" must be an object');
-  const columns = new Map<string, { type: string }>();
+  const columns = new Map<string, { type: string; format?: string }>();
   for (const [name, entry] of Object.entries(declared)) {
-    const type = isObject(entry) ? new Map(Object.entries(entry)).get('type') : undefined;
+    const members = new Map(Object.entries(isObject(entry) ? entry : {}));
+    const [type, format] = [members.get('type'), members.get('format')];
     if (typeof type !== 'string')
       return unusable(`column ${JSON.stringify(name)} has no type name`);
-    columns.set(name, { type });
+    columns.set(name, { type, ...(typeof format === 'string' && { format }) });
   }
   // Not the parsed value, which has lost digits of large numbers.
   return { columns, verbatim: withoutMark(text), problem: null, ignored: false };

@@ -3,6 +3,7 @@ import { type ColumnType, type FileType, wideNumber } from './file-type.ts';
 import { shortDecimal } from '../values/short-decimal.ts';
 import type { Cell, ClassCounts, Column, StoredValue } from '../types.ts';
 import { BOOLEAN_TEXT } from '../values/boolean-text.ts';
+import { type NumberStyle, spelledNumber } from '../values/number-spelling.ts';
 import { wideKeyOf } from '../values/wide-number.ts';
 
 /** The narrowest type a cell fits; blank fits all. */
@@ -82,20 +83,34 @@ export function fits(found: CellClass, type: ColumnType): boolean {
 
 /**
  * What the typed copy stores for a cell. A cell that does not fit stays text. Columns typed by their file store its
- * values (`fileStorage`). Blank is null in integer, number and boolean columns and '' in string columns; with `blank`
+ * values (`fileStorage`). Blank is null in columns of numbers, booleans and dates and '' in string columns; with `blank`
  * 'null' (Parquet) null is always null and text is never blank.
  */
 export function storedValue(
   cell: Cell,
-  column: Pick<Column, 'type' | 'declared' | 'declaredType' | 'file'>,
+  column: Pick<Column, 'type' | 'declared' | 'declaredType' | 'file' | 'dates' | 'numbers'>,
   blank: BlankMode = 'empty',
 ): StoredValue {
   if (column.file) return fileStorage(column.file.type)(cell);
+  if (column.dates) return cell === null ? null : textOf(cell, blank) || null;
+  if (column.numbers && cell !== null) return spelledValue(cell, column.type, column.numbers);
   if (cell === null) return blank === 'empty' && column.type === 'string' ? '' : null;
   if (column.type === 'string') return textOf(cell, blank);
   if (typeof cell !== 'string') return nativeValue(cell, column.type);
   if (blank === 'empty' && cell.trim() === '') return null;
   return (column.declared ? declaredValue(cell, column) : inferredValue(cell, column.type)) ?? cell;
+}
+
+/** Blank is null; what is no such number stays text. */
+function spelledValue(
+  cell: Exclude<Cell, null>,
+  type: ColumnType,
+  { marks }: NumberStyle,
+): StoredValue {
+  const text = textOf(cell, 'empty');
+  const value = spelledNumber(text, marks);
+  const isFitting = type === 'integer' ? Number.isSafeInteger(value) : !Number.isNaN(value);
+  return isFitting ? value : text || null;
 }
 
 function textOf(cell: Exclude<Cell, null>, blank: BlankMode): string {

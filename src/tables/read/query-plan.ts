@@ -15,7 +15,7 @@ import { cursorDigest, cursorOf, type CursorScope } from './cursor-token.ts';
 import type { OrderTerm } from './rows-after-cursor.ts';
 import type { ListParameters } from './list-parameters.ts';
 import { parseColumns, parseSort, type SortTerm } from './name-list.ts';
-import { type QueryTable, type TableColumn, tableColumns } from './query-table.ts';
+import { comparedSql, type QueryTable, type TableColumn, tableColumns } from './query-table.ts';
 import { type OpenRange, openRangeOf } from './range-count.ts';
 import { type Access, accessTo } from './scan.ts';
 import type { Column, StoredValue } from '../types.ts';
@@ -180,8 +180,8 @@ function orderTerms(sort: readonly SortTerm[], columns: readonly TableColumn[]):
   const used = end < 0 ? sort : sort.slice(0, sort[end]!.descending ? end + 1 : end);
   return used.map(({ column: index, descending }) => {
     const column = columns[index]!;
-    const { sortSql } = column;
-    return { column: sortSql === undefined ? column : { ...column, sql: sortSql }, descending };
+    if (column.compared === undefined) return { column, descending };
+    return { column: { ...column, sql: comparedSql(column.sql, column.compared) }, descending };
   });
 }
 
@@ -221,6 +221,7 @@ function projectionTo(chosen: readonly number[], { blank, columns }: QueryTable)
         name: column.name,
         type: column.type,
         ...(column.file && { file: column.file }),
+        ...(column.dates && { dates: column.dates }),
         ...(mayMisfit(column) && { misfitAt: column.position }),
       })),
       rowIdAt: rowIdAt < 0 ? null : rowIdAt,

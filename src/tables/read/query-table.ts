@@ -9,12 +9,21 @@ export type Blank = 'empty' | 'null';
 export interface TableColumn extends FilterColumn {
   /** Always qualified, so that no alias of a select list can be meant. */
   readonly sql: string;
-  /**
-   * Order expression where the stored value does not sort right: `Z` would come after a fraction of the same second.
-   */
-  readonly sortSql?: string;
+  /** What rows are compared by where that is not the value itself. */
+  readonly compared?: ComparedBy;
   /** Null for `_row_id`. */
   readonly position: number | null;
+}
+
+/**
+ * `utc`: only for order, because `Z` would come after a fraction of the same second; `key`: see `ColumnDates.isKeyed`.
+ */
+export type ComparedBy = 'utc' | 'key';
+
+/** `column` is qualified or not. */
+export function comparedSql(column: string, by: ComparedBy | undefined): string {
+  if (by === undefined) return column;
+  return by === 'key' ? column.replace(/c(\d+)$/, 'k$1') : `rtrim(${column}, 'Z')`;
 }
 
 /** All of one version. */
@@ -40,19 +49,29 @@ export function tableColumns(columns: readonly Column[]): readonly TableColumn[]
   if (!all) {
     all = [
       { name: '_row_id', type: 'integer', sql: 'rows._row_id', position: null },
-      ...columns.map(({ name, type, position, file }) => ({
-        name,
-        type: file ? filterTypeOf(file.type) : type,
-        wide: wideNumber(file?.type),
-        sql: `rows.c${position}`,
-        ...(file?.type.kind === 'timestamp' &&
-          file.type.isUtc && { sortSql: `rtrim(rows.c${position}, 'Z')` }),
-        position,
-      })),
+      ...columns.map((column) => {
+        const { name, type, position, file, dates, numbers } = column;
+        const compared = comparedBy(column);
+        return {
+          name,
+          type: dates ? ('date-time' as const) : file ? filterTypeOf(file.type) : type,
+          wide: wideNumber(file?.type),
+          sql: `rows.c${position}`,
+          ...(dates && { dates }),
+          ...(numbers && { numbers }),
+          ...(compared && { compared }),
+          position,
+        };
+      }),
     ];
     known.set(columns, all);
   }
   return all;
+}
+
+function comparedBy({ file, dates }: Column): ComparedBy | undefined {
+  if (dates?.isKeyed) return 'key';
+  return file?.type.kind === 'timestamp' && file.type.isUtc ? 'utc' : undefined;
 }
 
 /** What JSON shows. Blank cells are `''` or NULL, as the table presents them. */

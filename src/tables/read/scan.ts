@@ -127,7 +127,7 @@ function walkByIndex(
   if (!term || terms.length > 1 || !isOrdered(table, term)) return null;
   const { driving, rest } = split(
     conditions,
-    ({ lookup }) => lookup?.column === term.column && lookup.kind !== 'several',
+    ({ lookup }) => lookup?.column.position === term.column.position && lookup?.kind !== 'several',
   );
   // A driving comparison never matches NULL, and finding that out would visit every NULL.
   const starts = cursor ? rangesAfterCursor(term, cursor, driving.length === 0) : [null];
@@ -183,7 +183,7 @@ function maxMatches({ rowCount }: QueryTable, conditions: readonly Condition[]):
 
 function isServed({ indexes }: QueryTable, lookup: Lookup | null): boolean {
   if (!lookup) return false;
-  return isRowId(lookup) || isIndexed(indexes, lookup.column.position!);
+  return isRowId(lookup) || isIndexed(indexes, lookup.column);
 }
 
 /** An index of the other direction has ties in reverse, and those may be half the table. */

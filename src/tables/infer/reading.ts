@@ -1,0 +1,277 @@
+/**
+ * What the texts of a table are read as: by the classes of its cells, the spellings of its dates and numbers, and what
+ * stands beside them in the file.
+ *
+ * Everything is decided from counts, so that an edit that changes them decides anew without the file.
+ */
+import {
+  dateForm,
+  type DateOrder,
+  type DateStyle,
+  dateStyleOf,
+  declaredStyleOf,
+} from '../values/date-spelling.ts';
+import {
+  isPointed,
+  numberForm,
+  type NumberContext,
+  type NumberStyle,
+  numberStyleOf,
+} from '../values/number-spelling.ts';
+import type { Cell, ClassCounts, Column } from '../types.ts';
+import { declaredClass, declaredColumnType } from './declared-type.ts';
+import { type FileColumn, type ColumnType, presentedType } from './file-type.ts';
+import { type BlankMode, classIn, typeOfCounts } from './infer.ts';
+
+/** Of the file a column is in. */
+export interface TextContext extends NumberContext {
+  /** Numbers may be spelled with marks (CSV). */
+  readonly spellsNumbers: boolean;
+  readonly dateOrder?: DateOrder;
+}
+
+export const PLAIN_CONTEXT: TextContext = { spellsNumbers: false };
+
+/** Spellings in a column. Blank cells and booleans are in none of these. */
+export interface FormCounts {
+  /** Cells by the number of their form; null: not all were looked at. */
+  forms: Record<string, number> | null;
+  /** Strings in no form; fewer than there are when `forms` is null. */
+  odd: number;
+  /** Numbers like `1.234`. */
+  pointed: number;
+}
+
+export function emptyForms(): FormCounts {
+  return { forms: {}, odd: 0, pointed: 0 };
+}
+
+/** How dates of a column compare. */
+export interface ColumnDates {
+  readonly style: DateStyle | null;
+  /** Named or found; null: day and month are never in question, or never clear. */
+  readonly order: DateOrder | null;
+  /** The copy holds a key beside each text, because the texts do not sort by time. */
+  readonly isKeyed: boolean;
+}
+
+export interface Reading {
+  readonly type: ColumnType;
+  readonly format?: 'date' | 'date-time';
+  readonly dates?: ColumnDates;
+  readonly numbers?: NumberStyle;
+}
+
+export interface CountedColumn {
+  readonly counts: ClassCounts;
+  readonly forms: FormCounts;
+  /** By a companion. */
+  readonly declaredType?: string;
+  readonly declaredFormat?: string;
+  readonly file?: FileColumn;
+}
+
+export function isNamed({ decimal, thousands }: NumberContext): boolean {
+  return decimal !== undefined || thousands !== undefined;
+}
+
+/** Null for a column whose forms would have to be counted first. */
+export function readingsOf(
+  columns: readonly CountedColumn[],
+  context: TextContext,
+): (Reading | null)[] {
+  const readings = columns.map((column) => readingOf(column, context));
+  if (!readings.some((reading) => reading?.numbers?.hasComma)) return readings;
+  return readings.map((reading, index) => {
+    const { declaredType, counts, forms } = columns[index]!;
+    const isInferred = declaredType === undefined && reading?.type === 'number';
+    const isEither = isInferred && !reading.numbers && forms.pointed === counts.number;
+    return isEither ? { type: 'string' } : reading;
+  });
+}
+
+function readingOf(column: CountedColumn, context: TextContext): Reading | null {
+  if (column.declaredType !== undefined) return declaredReading(column, context);
+  if (column.file) return fileReading(column.file);
+  const { counts, forms } = column;
+  const type = typeOfCounts(counts);
+  const isMarked = context.spellsNumbers && isNamed(context) && type !== 'boolean';
+  if (type !== 'string' && !isMarked) return { type };
+  if (forms.odd > 0 || counts.boolean > 0) return { type: 'string' };
+  if (forms.forms === null) return null;
+  if (Object.keys(forms.forms).length === 0) return { type: 'string' };
+  const numbers = context.spellsNumbers ? numberStyleOf(forms.forms, context) : null;
+  if (numbers) return { type: numbers.type, numbers };
+  if (type !== 'string' || counts.integer + counts.number > 0) return { type: 'string' };
+  const style = dateStyleOf(forms.forms, context.dateOrder ?? null);
+  return style === null ? { type: 'string' } : datesReading(style);
+}
+
+function datesReading(style: DateStyle): Reading {
+  return {
+    type: 'string',
+    format: style.isTimed ? 'date-time' : 'date',
+    dates: { style, order: style.order, isKeyed: !style.isSortable },
+  };
+}
+
+function fileReading({ type }: FileColumn): Reading {
+  const { kind } = type;
+  const format = kind === 'date' ? 'date' : kind === 'timestamp' ? 'date-time' : undefined;
+  return { type: presentedType(type), ...(format && { format }) };
+}
+
+function declaredReading(column: CountedColumn, context: TextContext): Reading | null {
+  const type = declaredColumnType(column.declaredType!);
+  const { counts, forms, declaredFormat } = column;
+  const declared = declaredClass(column.declaredType!);
+  if (declared === 'string' && isDateFormat(declaredFormat)) {
+    if (forms.forms === null) return null;
+    const style = declaredStyleOf(forms.forms, context.dateOrder ?? null);
+    const dates = { style, order: style?.order ?? context.dateOrder ?? null, isKeyed: true };
+    return { type, format: declaredFormat, dates };
+  }
+  const isNumeric = context.spellsNumbers && (type === 'integer' || type === 'number');
+  const mayBeSpelled = isNumeric && (counts.string > 0 || isNamed(context)) && forms.odd === 0;
+  if (!mayBeSpelled || counts.boolean > 0) return { type };
+  if (forms.forms === null) return null;
+  const numbers = numberStyleOf(forms.forms, context, true);
+  return numbers === null ? { type } : { type, numbers };
+}
+
+export function isDateFormat(format: string | undefined): format is 'date' | 'date-time' {
+  return format === 'date' || format === 'date-time';
+}
+
+/** -1 for a text that is neither a date nor, where the file may have such, a number. */
+export function formOf(text: string, { spellsNumbers }: TextContext): number {
+  const form = dateForm(text);
+  return form >= 0 || !spellsNumbers ? form : numberForm(text);
+}
+
+/** Counts a cell, or takes it back. */
+export function countCell(
+  counts: ClassCounts,
+  forms: FormCounts,
+  cell: Cell,
+  step: 1 | -1,
+  { context, blank }: { readonly context: TextContext; readonly blank: BlankMode },
+): void {
+  const found = classIn(cell, blank);
+  if (found === 'blank') return;
+  counts[found] += step;
+  if (found === 'boolean') return;
+  const isNumber = found !== 'string';
+  if (isNumber && !context.spellsNumbers) return;
+  const text = String(cell);
+  if (found === 'number' && isPointed(text)) forms.pointed += step;
+  const form = formOf(text, context);
+  if (form < 0) forms.odd += step;
+  else if (forms.forms !== null) {
+    const rows = (forms.forms[form] ?? 0) + step;
+    if (rows > 0) forms.forms[form] = rows;
+    else delete forms.forms[form];
+  }
+}
+
+/** Equal for readings that store the same values and compare them alike. */
+export function storageOf(reading: Reading): string {
+  const { dates, numbers, format } = reading;
+  if (numbers) return `number ${JSON.stringify(numbers.marks)}`;
+  if (!dates) return reading.type;
+  return `${format} ${dates.order} ${dates.isKeyed} ${dates.style?.pattern} ${dates.isKeyed ? '' : JSON.stringify(dates.style?.parts)}`;
+}
+
+/** By the counts after edits. */
+export function presentReadings(
+  columns: readonly Column[],
+  counts: readonly ClassCounts[],
+  forms: readonly FormCounts[],
+  context: TextContext,
+): (Reading | null)[] {
+  return readingsOf(
+    columns.map((column, index) => ({ ...column, counts: counts[index]!, forms: forms[index]! })),
+    context,
+  );
+}
+
+/** Whether the counts still give the columns what they were read as. */
+export function areReadSo(
+  columns: readonly Column[],
+  counts: readonly ClassCounts[],
+  forms: readonly FormCounts[],
+  context: TextContext,
+): boolean {
+  const now = presentReadings(columns, counts, forms, context);
+  return columns.every((column, index) => {
+    const reading = now[index];
+    return (
+      reading != null && reading.type === column.type && storageOf(reading) === storageOf(column)
+    );
+  });
+}
+
+/** Collects the forms of a column's cells. */
+export class FormCollector {
+  readonly #context: TextContext;
+  /** Strings in no form after which a column is plain text, whatever comes. */
+  readonly #maxOdd: number;
+  /** The counts of the forms met last, by the lower bits of their number: most columns have a few. */
+  readonly #recent = new Int32Array(64).fill(-1);
+  readonly #rows = new Int32Array(64);
+  #others = new Map<number, number>();
+  #isWhole = true;
+  #odd = 0;
+  pointed = 0;
+
+  constructor(context: TextContext, maxOdd: number) {
+    this.#context = context;
+    this.#maxOdd = maxOdd;
+  }
+
+  /** Cells are still looked at. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  addText(text: string): void {
+    const form = formOf(text, this.#context);
+    if (form >= 0) this.#count(form);
+    else if (++this.#odd > this.#maxOdd) this.giveUp();
+  }
+
+  /** False, and nothing counted, for a text that is no date. */
+  addDate(text: string): boolean {
+    const form = dateForm(text);
+    if (form >= 0) this.#count(form);
+    return form >= 0;
+  }
+
+  /** Some cells were not looked at. */
+  giveUp(): void {
+    this.#isWhole = false;
+  }
+
+  #count(form: number): void {
+    const at = form & 63;
+    if (this.#recent[at] !== form) {
+      this.#flush(at);
+      this.#recent[at] = form;
+    }
+    this.#rows[at]!++;
+  }
+
+  #flush(at: number): void {
+    const form = this.#recent[at]!;
+    if (form >= 0) this.#others.set(form, (this.#others.get(form) ?? 0) + this.#rows[at]!);
+    this.#recent[at] = -1;
+    this.#rows[at] = 0;
+  }
+
+  get counts(): FormCounts {
+    const { pointed } = this;
+    if (!this.#isWhole) return { forms: null, odd: this.#odd, pointed };
+    for (let at = 0; at < this.#rows.length; at++) this.#flush(at);
+    return { forms: Object.fromEntries(this.#others), odd: this.#odd, pointed };
+  }
+}
