@@ -11,6 +11,7 @@ import {
   readSync,
   rmSync,
   statSync,
+  writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
 import { namelessPath } from './temporary-files.ts';
@@ -43,6 +44,13 @@ export class SpoolFile implements Disposable {
       const left = bytes.length - at;
       at += (await write(this.#file, bytes, at, left, this.#length + at)).bytesWritten;
     }
+    this.#length += bytes.length;
+  }
+
+  /** As `add`, for a process that does nothing else. */
+  addNow(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length;)
+      at += writeSync(this.#file, bytes, at, bytes.length - at, this.#length + at);
     this.#length += bytes.length;
   }
 

@@ -7,6 +7,7 @@
  */
 import type { Grants } from '../../accounts/rights/permissions.ts';
 import { grantsCoverEvents } from '../../accounts/rights/permissions.ts';
+import type { SpoolFile } from '../../base/files/spool-file.ts';
 import type { EventDraft } from '../event.ts';
 import { explainLines, type LineExplanation } from './explanation.ts';
 import type { Extracted, Extraction, Line } from './extract/extraction.ts';
@@ -152,18 +153,27 @@ export class IntakeTools {
   readonly now: number;
   /** Those of the request. */
   readonly drafts: Drafts;
+  /** For what does not fit into memory; it goes with the request. */
+  readonly newFile: () => SpoolFile;
   readonly #extraction: Extraction;
   readonly #mayWrite = new Map<string, boolean>();
   readonly #order: IntakeOrder;
 
   constructor(
     order: IntakeOrder,
-    options: { limits: IntakeLimits; extraction: Extraction; now: number; drafts: Drafts },
+    options: {
+      limits: IntakeLimits;
+      extraction: Extraction;
+      now: number;
+      drafts: Drafts;
+      newFile: () => SpoolFile;
+    },
   ) {
     this.#order = order;
     this.limits = options.limits;
     this.now = options.now;
     this.drafts = options.drafts;
+    this.newFile = options.newFile;
     this.#extraction = options.extraction;
   }
 

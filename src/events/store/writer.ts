@@ -6,6 +6,7 @@
  */
 import { SQLiteError } from 'bun:sqlite';
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { SpoolFile } from '../../base/files/spool-file.ts';
 import { collectGarbage } from '../../base/scheduling/garbage-collection.ts';
 import type { Dialect, IntakeLimits, IntakeOrder, Reading, Stored } from '../intake/intake.ts';
 import { IntakeRefusal, IntakeTools } from '../intake/intake.ts';
@@ -65,7 +66,7 @@ export class Writer {
   readonly #now: () => number;
   readonly #folder: string;
   /** Of the present batch. */
-  readonly #drafts: Drafts[] = [];
+  readonly #files: Disposable[] = [];
   #settings: WriterSettings;
   #extraction: Extraction;
   #kept: Kept | null = null;
@@ -101,7 +102,7 @@ export class Writer {
       const prepared = orders.map(({ head, body }) => this.#prepare(head, body, now));
       return this.#commit(prepared, now, name).map((answer, at) => framed(answer, orders[at]!));
     } finally {
-      for (const drafts of this.#drafts.splice(0)) drafts[Symbol.dispose]();
+      for (const file of this.#files.splice(0)) file[Symbol.dispose]();
     }
   }
 
@@ -132,9 +133,10 @@ export class Writer {
     now: number,
   ): Pick<Prepared, 'refusal' | 'reading'> {
     try {
-      const drafts = new Drafts(this.#folder);
-      this.#drafts.push(drafts);
-      const tools = new IntakeTools(order, { limits, extraction: this.#extraction, now, drafts });
+      const extraction = this.#extraction;
+      const drafts = this.#keptFile(new Drafts(this.#folder));
+      const newFile = (): SpoolFile => this.#keptFile(new SpoolFile(this.#folder));
+      const tools = new IntakeTools(order, { limits, extraction, now, drafts, newFile });
       return {
         refusal: null,
         reading: this.#dialects.get(order.dialect)!.read(body, order, tools),
@@ -145,6 +147,11 @@ export class Writer {
       const refusal = { ...EMPTY_ANSWER, status, headers, body: error.body, problem: reason };
       return { refusal, reading: null };
     }
+  }
+
+  #keptFile<File extends Disposable>(file: File): File {
+    this.#files.push(file);
+    return file;
   }
 
   #commit(

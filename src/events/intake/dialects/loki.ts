@@ -1,7 +1,7 @@
 /**
  * Loki's push API: JSON, and protobuf under snappy.
  */
-import { snappyUncompress } from 'hysnappy';
+import { errnoOf } from '../../../base/errors.ts';
 import type {
   Dialect,
   Entry,
@@ -18,6 +18,7 @@ import { readEntries } from '../wire/json-entries.ts';
 import type { Labels, LokiEntry, LokiVisitor } from '../wire/loki-streams.ts';
 import { LokiEntryError, visitJsonStreams, visitProtobufStreams } from '../wire/loki-streams.ts';
 import { ProtobufError } from '../wire/protobuf.ts';
+import { uncompressedLength, unsnapped } from '../wire/snappy.ts';
 
 const HEADERS = { 'Content-Type': 'text/plain; charset=utf-8' };
 const FRAME_DEPTH = 100;
@@ -57,7 +58,7 @@ function readStreams(
   const { limits } = tools;
   try {
     if (order.mode === 'protobuf') {
-      visitProtobufStreams(uncompressed(body, limits.maxDecodedBytes), limits, visit);
+      visitProtobufStreams(uncompressed(body, tools), limits, visit);
       return;
     }
     const maxDepth = limits.maxDepth + FRAME_DEPTH;
@@ -72,18 +73,13 @@ function readStreams(
 }
 
 /** Snappy states the decompressed size first, so a bomb is refused before any decompression. */
-function uncompressed(body: Uint8Array, maxBytes: number): Uint8Array {
-  let length = 0;
-  let factor = 1;
-  for (const byte of body.subarray(0, 5)) {
-    length += (byte & 0x7f) * factor;
-    if (byte < 0x80) break;
-    factor *= 128;
-  }
-  if (length > maxBytes) throw refusal(413, 'Decompressed body too large');
+function uncompressed(body: Uint8Array, { limits, newFile }: IntakeTools): Uint8Array {
+  if (uncompressedLength(body) > limits.maxDecodedBytes)
+    throw refusal(413, 'Decompressed body too large');
   try {
-    return snappyUncompress(body, length);
+    return unsnapped(body, newFile);
   } catch (error) {
+    if (errnoOf(error) !== undefined) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw refusal(400, `the body is no valid snappy: ${reason}`);
   }
