@@ -31,6 +31,7 @@ import {
 import type { Answer } from '../http/route.ts';
 import { isStillAdmitted } from '../http/hooks/admission.ts';
 import { beginChange, bodyHash } from '../http/hooks/idempotency.ts';
+import { requireKnownParameters } from '../http/hooks/known-parameters.ts';
 import type { Context } from '../http/context.ts';
 import {
   acceptsGzip,
@@ -46,6 +47,18 @@ import { whileAllowed } from '../http/reply/outgoing-stream.ts';
 /** A longer answer may outlast the caller's rights, which are then checked while it is sent. */
 const LONG_ANSWER_ROWS = 10_000;
 const NO_PARAMETERS = parseListParameters(new URLSearchParams());
+const LIST_PARAMETERS = [
+  'limit',
+  'offset',
+  'cursor',
+  'sort',
+  'order',
+  'filter',
+  'q',
+  'columns',
+  'format',
+];
+const BY_FILTER = '; columns are compared by filter, a JSON object';
 const VARY = { Vary: 'Accept, Accept-Encoding' };
 
 export async function datasetRows(context: Context, name: string): Promise<Answer> {
@@ -80,6 +93,7 @@ export async function datasetRow(context: Context, address: RowAddress): Promise
 }
 
 function readRow(context: Context, { resource, id }: RowAddress): Soon<Reply> {
+  requireKnownParameters(context, ['columns']);
   const { columns } = parseListParameters(context.search);
   const parameters = { ...NO_PARAMETERS, filter: `{"_row_id":${id}}`, columns };
   return queryRows(context.services, resource, parameters, 'ndjson', async (query) => {
@@ -125,6 +139,7 @@ function rowData(body: unknown, id: string): unknown {
 }
 
 function listRows(context: Context, resource: Resource): Soon<Answer> {
+  requireKnownParameters(context, LIST_PARAMETERS, BY_FILTER);
   const parameters = context.search === '' ? NO_PARAMETERS : parseListParameters(context.search);
   const format = parameters.format ?? formatFor(context.request.headers.get('accept'));
   return queryRows(context.services, resource, parameters, format, (query) =>
@@ -323,6 +338,7 @@ async function changed(
 }
 
 function isDryRun(context: Context): boolean {
+  requireKnownParameters(context, ['dry_run']);
   const input = context.queryValue('dry_run');
   if (input === null || input === '0' || input === 'false') return false;
   if (input === '1' || input === 'true') return true;
@@ -341,6 +357,7 @@ function isHandledLeniently(prefer: string | null): boolean {
 export async function datasetSchema(context: Context, name: string): Promise<Reply> {
   const resource = await findReadOnly(context, name);
   if (context.method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
+  requireKnownParameters(context, []);
   const { version, json } = await readSchema(context.services, resource);
   return bodyReply(json, 'application/json', { etag: `${version}.schema`, headers: VARY });
 }

@@ -17,6 +17,7 @@ import { type Context, FILES } from './context.ts';
 import { noteAccess } from './hooks/access-log.ts';
 import { admit } from './hooks/admission.ts';
 import { beginChange, bodyHash, endChange } from './hooks/idempotency.ts';
+import { requireDescribedParameters } from './hooks/known-parameters.ts';
 import {
   type OperationDescription,
   isSafeMethod,
@@ -159,6 +160,7 @@ async function letIn(
   const answer = opened === undefined ? undefined : await opened;
   if (answer !== undefined) return answer;
   await letThrough(ask);
+  requireDescribedParameters(ask, path);
   if (rules.repeats === undefined || isSafeMethod(ask.method)) return;
   if (!ask.request.headers.has('idempotency-key')) return;
   await rules.repeats(ask);

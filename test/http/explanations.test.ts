@@ -58,7 +58,7 @@ const NAMES = [
   'é x.csv',
   'nothing',
   'nothing/below',
-  'reports/2025',
+  'reports/none',
   '@events/web.csv',
 ] as const;
 
