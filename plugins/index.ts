@@ -1,5 +1,6 @@
 import type { Kind } from '../src/docroot/kind.ts';
 import { csv } from './csv/kind.ts';
+import { dbf } from './dbf/kind.ts';
 import { file } from './file/kind.ts';
 import { handler } from './handler/kind.ts';
 import { html } from './html/kind.ts';
@@ -17,6 +18,7 @@ export const kinds: readonly Kind[] = [
   parquet,
   { ...json, otherwise: file },
   sqlite,
+  dbf,
   handler,
   html,
   markdown,

@@ -4,8 +4,9 @@ import type { SourceNote } from '../../src/tables/types.ts';
 import { rangeText } from './cell-reference.ts';
 
 export interface Dialect {
-  /** `xls` is never written. */
-  readonly format: 'xlsx' | 'xls';
+  /** Only `xlsx` is written. */
+  readonly format: 'xlsx' | 'xls' | 'foreign';
+  readonly readOnlyReason?: string;
   readonly sheet: string;
   /** Sheet row, from 1. */
   readonly headerRow: number;

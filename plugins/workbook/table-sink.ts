@@ -25,7 +25,7 @@ interface SheetRow {
 
 export class TableSink {
   readonly #sink: RowSink;
-  readonly #identity: Pick<Dialect, 'format' | 'sheet'>;
+  readonly #identity: Pick<Dialect, 'format' | 'sheet' | 'readOnlyReason'>;
   readonly #options: ReadOptions;
   /** What counts of the sheet; open to the right and below for a range of one cell. */
   readonly #region: CellRange | null;
@@ -42,7 +42,11 @@ export class TableSink {
   #segmentStart = 0;
   #cells = 0;
 
-  constructor(sink: RowSink, identity: Pick<Dialect, 'format' | 'sheet'>, options: ReadOptions) {
+  constructor(
+    sink: RowSink,
+    identity: Pick<Dialect, 'format' | 'sheet' | 'readOnlyReason'>,
+    options: ReadOptions,
+  ) {
     this.#sink = sink;
     this.#identity = identity;
     this.#options = options;

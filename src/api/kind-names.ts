@@ -12,6 +12,7 @@ export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
   parquet: 'Parquet',
   json: 'JSON',
   sqlite: 'SQLite',
+  dbf: 'dBASE',
   markdown: 'Markdown',
   html: 'HTML',
   media: 'Media',
@@ -21,7 +22,7 @@ export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
 
 /** Types that belong together, by what they are called as a choice of many. */
 export const TYPE_GROUPS: readonly (readonly [name: string, types: readonly ResourceType[]])[] = [
-  ['Tables', ['csv', 'excel', 'parquet', 'json', 'sqlite']],
+  ['Tables', ['csv', 'excel', 'parquet', 'json', 'sqlite', 'dbf']],
   ['Documents', ['markdown', 'html']],
   ['Files', ['file']],
   ['Media', ['media']],
@@ -48,6 +49,7 @@ export function kindName({
   readonly rel: string;
 }): string {
   const extension = extensionOf(rel).slice(1);
-  if (CALLED_BY_TYPE.has(type) || extension === '') return TYPE_NAMES[type];
+  const isOther = type === 'excel' && /ods$/.test(extension);
+  if ((CALLED_BY_TYPE.has(type) && !isOther) || extension === '') return TYPE_NAMES[type];
   return extension.toUpperCase();
 }

@@ -132,6 +132,7 @@ export const settings = {
       'parquet',
       'json',
       'sqlite',
+      'dbf',
       'html',
       'markdown',
       'file',
@@ -140,7 +141,7 @@ export const settings = {
       'none',
     ],
     range:
-      'extension → csv, excel, parquet, json, sqlite, html, markdown, file, media, handler, none',
+      'extension → csv, excel, parquet, json, sqlite, dbf, html, markdown, file, media, handler, none',
     refineName: extension,
     refuse: (name, value) =>
       value === 'handler' && !HANDLER_EXTENSIONS.has(name)

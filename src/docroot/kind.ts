@@ -21,6 +21,7 @@ export type ResourceType =
   | 'parquet'
   | 'json'
   | 'sqlite'
+  | 'dbf'
   | 'handler'
   | 'html'
   | 'markdown'

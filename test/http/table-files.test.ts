@@ -7,6 +7,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { utils, type WorkBook, write } from 'xlsx';
 import { eventually } from './eventually.ts';
 import { listNoticed } from './listing.ts';
 import { sharedService } from './shared-service.ts';
@@ -363,4 +364,217 @@ describe('a compressed table', () => {
       expect(found).toMatch(reason);
     },
   );
+});
+
+describe('a workbook that Excel did not write as .xlsx', () => {
+  const book = utils.book_new();
+  const at = new Date(Date.UTC(2024, 0, 31, 13, 30, 5));
+  const rows = [
+    ['name', 'price', 'on', 'at', 'ok'],
+    ['Käse', 4.5, new Date(Date.UTC(2024, 0, 31)), at, true],
+    [],
+    ['007', 6, null, null, false],
+  ];
+  const sheet = utils.aoa_to_sheet(rows, { cellDates: true, UTC: true });
+  sheet['C2'].z = 'yyyy-mm-dd';
+  sheet['D2'].z = 'dd/mm/yyyy hh:mm:ss';
+  utils.book_append_sheet(book, sheet, 'One');
+  utils.book_append_sheet(book, utils.aoa_to_sheet([['x'], [1]]), 'Zwei ä');
+  const written = (bookType: 'ods' | 'fods' | 'xlsb', from: WorkBook = book): Uint8Array =>
+    new Uint8Array(write(from, { type: 'buffer', bookType, cellDates: true }) as Buffer);
+
+  test.each(['ods', 'fods', 'xlsb'] as const)(
+    '.%s is a dataset for each sheet, read only (DS-65, DS-66)',
+    async (type) => {
+      shared.service.write(`book.${type}`, written(type));
+      expect(await rowsOf(`book.${type}/One`)).toEqual(
+        numbered([
+          {
+            name: 'Käse',
+            price: 4.5,
+            on: '2024-01-31 00:00:00',
+            at: '2024-01-31 13:30:05',
+            ok: true,
+          },
+          { name: '007', price: 6, on: '', at: '', ok: false },
+        ]),
+      );
+      expect(await rowsOf(`book.${type}/Zwei ä`)).toEqual(numbered([{ x: 1 }]));
+      const reason =
+        'Workbooks in .ods, .fods and .xlsb are read-only; save the file as .xlsx to edit it';
+      const refusal = await shared.writer.fetch(`/api/book.${type}/One/`, {
+        method: 'POST',
+        body: '{}',
+      });
+      expect([refusal.status, await refusal.json()]).toEqual([405, { detail: reason }]);
+      const schema = await shared.reader.fetch(`/schema/book.${type}/One/`);
+      expect(await schema.json()).toMatchObject({ read_only: reason });
+    },
+  );
+
+  const soffice = Bun.which('soffice');
+  if (soffice === null) console.log('LibreOffice is not installed: what it writes was not read');
+
+  test.skipIf(soffice === null)(
+    'what LibreOffice writes, with its hidden sheet, is read like the .xlsx it came from',
+    async () => {
+      const other = utils.book_new();
+      utils.book_append_sheet(other, sheet, 'One');
+      utils.book_append_sheet(other, utils.aoa_to_sheet([['secret'], [1]]), 'Hidden');
+      other.Workbook = { Sheets: [{ Hidden: 0 }, { Hidden: 1 }] };
+      const bytes = write(other, { type: 'buffer', bookType: 'xlsx', cellDates: true }) as Buffer;
+      shared.service.write('lo/from.xlsx', new Uint8Array(bytes));
+      const folder = join(shared.service.docroot, 'lo');
+      const profile = `-env:UserInstallation=file:///tmp/svc-lo-profile-${process.pid}`;
+      for (const type of ['ods', 'fods']) {
+        const run = Bun.spawnSync(
+          [
+            soffice!,
+            profile,
+            '--headless',
+            '--convert-to',
+            type,
+            '--outdir',
+            folder,
+            join(folder, 'from.xlsx'),
+          ],
+          { stdout: 'ignore', stderr: 'ignore' },
+        );
+        expect(run.exitCode).toBe(0);
+        expect(await rowsOf(`lo/from.${type}/One`)).toEqual(await rowsOf('lo/from.xlsx/One'));
+        expect((await shared.reader.fetch(`/api/lo/from.${type}/Hidden/`)).status).toBe(404);
+      }
+    },
+    60_000,
+  );
+
+  test.each([
+    [
+      'an archive of nothing',
+      Buffer.from('504b0506' + '00'.repeat(18), 'hex'),
+      'it is no Excel workbook',
+    ],
+    ['text', Buffer.from('name,price\n'), 'it is no Excel workbook'],
+    [
+      'half a file',
+      written('ods').subarray(0, 3_000),
+      'it is no ZIP archive, or its end is missing',
+    ],
+    [
+      'a claim of a billion rows',
+      Buffer.from(
+        Buffer.from(written('fods'))
+          .toString()
+          .replace('<table:table-row', '<table:table-row table:number-rows-repeated="1000000000"'),
+      ),
+      'it repeats more than 1048576 rows',
+    ],
+  ])('with %s is broken (DS-34)', async (name, content, reason) => {
+    shared.service.write(`with ${name}.ods`, content);
+    expect(await rowsOf(`with ${name}.ods`)).toEqual([
+      422,
+      { detail: `Cannot read 'with ${name}.ods': ${reason}` },
+    ]);
+  });
+});
+
+describe('a dBASE file', () => {
+  interface DbfField {
+    readonly name: string;
+    readonly type: string;
+    readonly length: number;
+    readonly decimals?: number;
+  }
+
+  function dbfFile(mark: number, fields: readonly DbfField[], records: readonly Buffer[]): Buffer {
+    const size = 1 + fields.reduce((sum, { length }) => sum + length, 0);
+    const head = Buffer.alloc(32 + fields.length * 32 + 1);
+    head[0] = 0x30;
+    head.writeUInt32LE(records.length, 4);
+    head.writeUInt16LE(head.length, 8);
+    head.writeUInt16LE(size, 10);
+    head[29] = mark;
+    for (const [index, { name, type, length, decimals = 0 }] of fields.entries()) {
+      const at = 32 + index * 32;
+      head.write(name, at, 'latin1');
+      head.write(type, at + 11, 'latin1');
+      head[at + 16] = length;
+      head[at + 17] = decimals;
+    }
+    head[head.length - 1] = 0x0d;
+    return Buffer.concat([head, ...records, Buffer.of(0x1a)]);
+  }
+
+  const fields = [
+    { name: 'NAME', type: 'C', length: 8 },
+    { name: 'AREA', type: 'N', length: 8, decimals: 2 },
+    { name: 'ID', type: 'N', length: 18 },
+    { name: 'ON', type: 'D', length: 8 },
+    { name: 'OK', type: 'L', length: 1 },
+    { name: 'NOTE', type: 'M', length: 4 },
+    { name: 'COUNT', type: 'I', length: 4 },
+  ];
+  const record = (name: Buffer, rest: string, isDeleted = false): Buffer =>
+    Buffer.concat([
+      Buffer.from(isDeleted ? '*' : ' '),
+      Buffer.concat([name, Buffer.alloc(8, ' ')]).subarray(0, 8),
+      Buffer.from(rest),
+      Buffer.from([0, 0, 0, 0, 254, 255, 255, 255]),
+    ]);
+  const first = '    4.50' + '  9007199254740993' + '20240131' + 'T';
+  const blank = '********' + ' '.repeat(18) + '        ' + '?';
+
+  test.each([
+    ['UTF-8 as QGIS writes it', 0x00, Buffer.from('Köln')],
+    ['windows-1252', 0x03, Buffer.from('K\xf6ln', 'latin1')],
+    ['windows-1252 without a mark', 0x00, Buffer.from('K\xf6ln', 'latin1')],
+    ['cp850', 0x02, Buffer.from('K\x94ln', 'latin1')],
+  ])(
+    'in %s is read with the types of its header, without deleted records (DS-23)',
+    async (name, mark, text) => {
+      const records = [
+        record(text, first),
+        record(Buffer.from('gone'), first, true),
+        record(Buffer.from('007'), blank),
+      ];
+      shared.service.write(`${name}.dbf`, dbfFile(mark, fields, records));
+      const { text: found } = await listNoticed(shared.reader, name);
+      expect(found).toBe(
+        '[{"_row_id":1,"NAME":"Köln","AREA":4.5,"ID":9007199254740993,"ON":"2024-01-31","OK":true,"NOTE":null,"COUNT":-2},' +
+          '{"_row_id":2,"NAME":"007","AREA":null,"ID":null,"ON":null,"OK":null,"NOTE":null,"COUNT":-2}]',
+      );
+      expect(await typesOf(name)).toMatchObject({
+        NAME: 'string',
+        AREA: 'number',
+        ID: 'integer',
+        OK: 'boolean',
+      });
+      const refusal = await shared.writer.fetch(`/api/${encodeURIComponent(name)}/`, {
+        method: 'DELETE',
+      });
+      expect([refusal.status, await refusal.json()]).toEqual([
+        405,
+        { detail: 'dBASE files are read-only; save the table as CSV or .xlsx to edit it' },
+      ]);
+    },
+  );
+
+  test.each([
+    ['nothing', Buffer.alloc(0), 'it is no dBASE file'],
+    ['text', Buffer.from('name,price\nTea,4.5\n'), 'it is no dBASE file'],
+    [
+      'half',
+      dbfFile(0, fields, [
+        record(Buffer.from('a'), first),
+        record(Buffer.from('b'), first),
+      ]).subarray(0, -20),
+      'it ends after 1 of 2 records',
+    ],
+  ])('with %s is broken (DS-34)', async (name, content, reason) => {
+    shared.service.write(`broken ${name}.dbf`, content);
+    expect(await rowsOf(`broken ${name}`)).toEqual([
+      422,
+      { detail: `Cannot read 'broken ${name}.dbf': ${reason}` },
+    ]);
+  });
 });

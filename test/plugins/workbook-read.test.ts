@@ -266,7 +266,7 @@ test('the kind names its files, and why legacy ones cannot be written (DS-23, DS
   expect(workbook).toMatchObject({
     type: 'excel',
     family: 'dataset',
-    extensions: ['.xlsx', '.xlsm', '.xls'],
+    extensions: ['.xlsx', '.xlsm', '.xls', '.ods', '.fods', '.xlsb'],
   });
   expect(workbook.dataset!.readOnlyReason!('a/Stock.XLS')).toBe(
     'Legacy .xls workbooks are read-only; convert the file to .xlsx',

@@ -46,7 +46,7 @@ export async function editWorkbook(
   { maxBytes }: KindLimits = DEFAULT_LIMITS,
 ): Promise<WorkbookEditPlan> {
   const dialect = layout.dialect as unknown as Dialect;
-  if (dialect.format === 'xls') throw new AppError('read-only', LEGACY_IS_READ_ONLY);
+  if (dialect.format !== 'xlsx') throw new AppError('read-only', LEGACY_IS_READ_ONLY);
   const book = await openPackage(source, maxBytes);
   if (book.archive.entries.some(({ name }) => /^_xmlsignatures\//i.test(name))) {
     throw unreadable('the workbook is digitally signed; a change would break the signature');

@@ -355,6 +355,7 @@ const GLYPHS: Readonly<Record<TreeEntry['type'], string>> = {
   parquet: 'table',
   json: 'table',
   sqlite: 'table',
+  dbf: 'table',
   handler: 'handler',
   html: 'code',
   markdown: 'page',
