@@ -119,6 +119,15 @@ export class RowMap {
     return left;
   }
 
+  /** When rows that are not in the map are taken out of the sheet. */
+  shifted(rowAt: (sheetRow: number) => number | null): RowMap {
+    const moved = new RowMap();
+    for (const { first, count } of this.#runs) {
+      for (let row = first; row < first + count; row++) moved.add(rowAt(row) ?? row);
+    }
+    return moved;
+  }
+
   toJSON(): number[] {
     let next = 1;
     return this.#runs.flatMap(({ first, count }) => {

@@ -107,3 +107,36 @@ test('a cell in a column of mixed types keeps its own type (DS-78)', async () =>
   const refused = await update(ada, 'w/S', { _row_id: 1, v: [1] });
   expect(refused.status).toBe(422);
 });
+
+test('deleted rows close the gap, and the rows below keep their ids (DS-48, DS-87)', async () => {
+  await using service = await startService({ files: { 'w.xlsx': await workbook() } });
+  await service.accounts.grant('ada', '*', 'read', 'write');
+  const ada = await service.as('ada');
+  expect((await list(ada, 'w/Sums')).rows).toHaveLength(3);
+  expect((await remove(ada, 'w/Items', 2)).status).toBe(200);
+  const left = [
+    { _row_id: 1, qty: 2, price: 10, total: 20 },
+    { _row_id: 3, qty: 4, price: 10, total: 40 },
+    { _row_id: 4, qty: 5, price: 10, total: 50 },
+  ];
+  expect((await list(ada, 'w/Items')).rows).toEqual(left);
+  const stored = XLSX.read(readFileSync(join(service.docroot, 'w.xlsx')));
+  expect(stored.Sheets['Items']!['!ref']).toBe('A1:C4');
+  expect(stored.Sheets['Items']!['C3']).toMatchObject({ v: 40, f: 'A3*B3' });
+  expect(stored.Sheets['Sums']!['B3']).toMatchObject({ v: 3, f: 'COUNT(Items!A2:A99)' });
+  expect((await list(ada, 'w/Sums')).rows.slice(0, 2)).toMatchObject([
+    { _row_id: 1, value: '110' },
+    { _row_id: 2, value: '3' },
+  ]);
+  // Edits by id go on to meet their rows.
+  expect((await update(ada, 'w/Items', { _row_id: 4, qty: 6 })).status).toBe(200);
+  expect((await create(ada, 'w/Items', [{ qty: 1, price: 2 }])).rowIds).toEqual([5]);
+  expect((await remove(ada, 'w/Items', 1)).status).toBe(200);
+  await service.restart();
+  expect((await list(ada, 'w/Items')).rows).toEqual([
+    left[1]!,
+    { _row_id: 4, qty: 6, price: 10, total: 60 },
+    { _row_id: 5, qty: 1, price: 2, total: '' },
+  ]);
+  expect((await list(ada, 'w/Sums')).rows[0]).toMatchObject({ _row_id: 1, value: '100' });
+});

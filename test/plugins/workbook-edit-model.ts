@@ -32,6 +32,8 @@ export interface SheetModel {
   readonly tail: string;
   readonly isStored: boolean;
   readonly rows: readonly RowModel[];
+  /** Between the last row and the end of the rows. */
+  readonly end: string;
   /** Sheet rows that are rows of the table, in order; they stay so when an edit leaves them without content. */
   readonly mapped: readonly number[];
 }
@@ -74,8 +76,8 @@ const spelledCells: fc.Arbitrary<Spelled> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.constant(plain(DATE, '2024-05-01 00:00:00', '><#v>45413</#v></#c>')) },
   { weight: 1, arbitrary: fc.constant(plain(0, '#N/A', ' t="e"><#v>#N/A</#v></#c>')) },
-  { weight: 1, arbitrary: fc.constant(plain(0, 7, '><#f>A1+6</#f><#v>7</#v></#c>', true)) },
-  { weight: 1, arbitrary: fc.constant(plain(0, '=SUM(Z:Z)', '><#f>SUM(Z:Z)</#f></#c>', true)) },
+  { weight: 1, arbitrary: fc.constant(plain(0, 7, '><#f>1+6</#f><#v>7</#v></#c>', true)) },
+  { weight: 1, arbitrary: fc.constant(plain(0, '=RAND()', '><#f>RAND()</#f></#c>', true)) },
   { weight: 1, arbitrary: fc.constant(plain(5, '', '/>')) },
   { weight: 1, arbitrary: fc.constant(plain(DATE, '', '></#c>')) },
 );
@@ -113,7 +115,7 @@ export const sheets: fc.Arbitrary<SheetModel> = fc.integer({ min: 1, max: 4 }).c
       isStored: fc.boolean(),
       rows: rowsOf(width),
     })
-    .map((sheet) => ({ ...sheet, width, mapped: tableRows(sheet.rows, width) })),
+    .map((sheet) => ({ ...sheet, width, end: '', mapped: tableRows(sheet.rows, width) })),
 );
 
 /** Rows with content within the table. */
@@ -221,7 +223,45 @@ export function edited(
     );
     mapped.push(number);
   }
-  return { ...sheet, rows: [...rows.values()].sort((a, b) => a.number - b.number), mapped };
+  const next = {
+    ...sheet,
+    rows: [...rows.values()].sort((a, b) => a.number - b.number),
+    mapped,
+  };
+  const removed = deletes.map((position) => sheet.mapped[position]!);
+  return withoutRows(
+    next,
+    removed.filter((number) => !mapped.includes(number)),
+  );
+}
+
+/** Rows below move up, unless something beside the table would go with the rows. */
+function withoutRows(sheet: SheetModel, removed: readonly number[]): SheetModel {
+  const isInUse = sheet.rows.some(
+    ({ number, cells }) =>
+      removed.includes(number) && cells.some(({ spelling }) => /<#(?:v|is|f)>/.test(spelling)),
+  );
+  if (isInUse || removed.length === 0) return sheet;
+  const moved = (number: number): number => number - removed.filter((one) => one < number).length;
+  const rows: RowModel[] = [];
+  let space = '';
+  for (const row of sheet.rows) {
+    if (removed.includes(row.number)) space += row.space;
+    else {
+      rows.push({ ...row, number: moved(row.number), space: space + row.space });
+      space = '';
+    }
+  }
+  return {
+    ...sheet,
+    rows,
+    end: space + sheet.end,
+    mapped: sheet.mapped.map(moved),
+    tail: sheet.tail.replace(
+      /Y(\d+):Z(\d+)/,
+      (_, first: string, last: string) => `Y${moved(Number(first))}:Z${moved(Number(last))}`,
+    ),
+  };
 }
 
 function toMap(cells: Readonly<Record<number, Cell>>): Map<number, Cell> {
@@ -298,7 +338,7 @@ function letter(column: number): string {
 export function sheetXml(sheet: SheetModel): string {
   const { prefix, tail } = sheet;
   const namespace = prefix === '' ? 'xmlns' : 'xmlns:x';
-  return `<#worksheet ${namespace}="m"><#sheetData>${sheetData(sheet)}</#sheetData>${tail}</#worksheet>`
+  return `<#worksheet ${namespace}="m"><#sheetData>${sheetData(sheet)}${sheet.end}</#sheetData>${tail}</#worksheet>`
     .replaceAll('#', prefix)
     .replaceAll(`${prefix}N/A`, '#N/A');
 }

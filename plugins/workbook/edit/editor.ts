@@ -12,8 +12,12 @@ import { lostGuess } from '../../../src/tables/infer/companion.ts';
 import type { Cell, EditPlan, TableChanges, TableLayout } from '../../../src/tables/types.ts';
 import { EditedArchive } from '../archive/edited-archive.ts';
 import { type Dialect, RowMap } from '../dialect.ts';
-import { DEFAULT_LIMITS, MAX_ROWS } from '../limits.ts';
+import { DEFAULT_LIMITS, MAX_ROWS, MAX_SHEET_COLUMNS } from '../limits.ts';
+import type { CellPosition } from '../cell-reference.ts';
 import type { EditedBook } from '../formulas/recalculate.ts';
+import type { Area } from '../formulas/scope.ts';
+import type { RemovedRows } from '../removal/remove-rows.ts';
+import type { RowShift } from '../removal/row-shift.ts';
 import type { ChangedResult } from '../formulas/write-results.ts';
 import { isBlank } from '../table-sink.ts';
 import { openPackage, type Worksheet, worksheetNamed } from '../xlsx/package.ts';
@@ -71,15 +75,19 @@ export async function editWorkbook(
   }
   const hasFormulas =
     result.hasFormulas || (dialect.hasFormulas ?? (await hasFormulasElsewhere(book, sheet.entry)));
-  const chain = result.hasLostFormulas ? await withoutCalculationChain(book) : null;
+  const removed = await removedRows({ book, parts }, sheet, rows);
+  const after = removed === null ? book : { ...book, workbookText: removed.workbookText };
+  if (removed !== null) rows.close(removed.shift);
+  const chain =
+    result.hasLostFormulas || removed !== null ? await withoutCalculationChain(book) : null;
   if (chain !== null) {
     for (const [entry, text] of chain.replaced) parts.replaceText(entry, text);
     parts.remove(chain.removed);
   }
   const followed = hasFormulas
-    ? await followFormulas({ book, parts }, sheet, rows, result, kinds)
+    ? await followFormulas({ book: after, parts }, sheet, rows, result, kinds)
     : NOTHING_FOLLOWED;
-  const recalculating = hasFormulas ? await recalculatingWorkbook(book) : null;
+  const recalculating = hasFormulas ? await recalculatingWorkbook(after) : null;
   if (recalculating !== null) parts.replaceText(book.workbook, recalculating);
 
   const shared = new Set(result.cells.flatMap((cell) => cell.shared ?? []));
@@ -113,6 +121,17 @@ export async function editWorkbook(
   };
 }
 
+/** Null when the rows stay, without content. */
+async function removedRows(
+  edited: EditedBook,
+  sheet: Worksheet,
+  rows: TargetRows,
+): Promise<RemovedRows | null> {
+  if (rows.removable.length === 0) return null;
+  const { removeRows } = await import('../removal/remove-rows.ts');
+  return removeRows(edited, sheet, rows.removable);
+}
+
 /** Results that the typed copy takes one by one; with more it is made anew. */
 const MAX_DELIVERED = 20_000;
 
@@ -130,19 +149,14 @@ async function followFormulas(
 ): Promise<Followed> {
   const { worksheets } = edited.book;
   const sheet = worksheets.indexOf(target);
-  const areas = Array.from(changed.all(), ({ row, column }) => ({
-    sheet,
-    top: row,
-    left: column,
-    bottom: row,
-    right: column,
-  }));
+  const areas = [...rows.changedAreas(sheet, changed.all())];
   // The libraries for it take 5 MB, which only a process that edits formulas should spend.
   const { newResults } = await import('../formulas/recalculate.ts');
   const { writeResults } = await import('../formulas/write-results.ts');
   const changedSheets: string[] = [];
   let own: readonly ChangedResult[] = [];
-  for (const [index, results] of await newResults(edited, areas)) {
+  const moved = rows.hasMoved ? sheet : null;
+  for (const [index, results] of await newResults(edited, areas, moved)) {
     const written = await writeResults(edited, index, results, kinds);
     if (written === null) continue;
     edited.parts.replace(worksheets[index]!.entry, written.part);
@@ -177,12 +191,16 @@ class TargetRows {
   readonly changes = new Map<number, RowChange>();
   /** Row whose styles new rows copy; null without new rows or without a row above. */
   readonly templateRow: number | null;
+  /** Sheet rows before any is removed. */
   readonly created: {
     readonly first: number;
     readonly last: number;
     readonly width: number;
   } | null;
-  readonly after: RowMap;
+  /** Deleted and not filled again. */
+  readonly removable: readonly number[];
+  #after: RowMap;
+  #shift: RowShift | null = null;
   readonly #before: RowMap;
   readonly #layout: Pick<Dialect, 'headerRow' | 'width' | 'firstColumn' | 'lastRow'>;
 
@@ -205,8 +223,8 @@ class TargetRows {
       refuseOutside(cells, width);
       this.changes.set(sheetRow, { origin: { update: position }, cells: inSheet(cells) });
     }
-    this.after = map.without(deleted);
-    const above = this.after.last;
+    this.#after = map.without(deleted);
+    const above = this.#after.last;
     const first = (above ?? headerRow) + 1;
     if (creates.length > 0 && width === 0) {
       throw mismatch('a worksheet without a header row takes no rows');
@@ -225,13 +243,44 @@ class TargetRows {
         cells: inSheet(cells),
         needsRoom: lastRow !== null && !deleted.has(first + index),
       });
-      this.after.add(first + index);
+      this.#after.add(first + index);
     }
+    // A declared range says in which rows the table is: what stands below must not move into it.
+    const isOpen = lastRow === null;
+    this.removable = [...deleted].filter(
+      (row) => isOpen && (row < first || row >= first + creates.length),
+    );
     this.templateRow = creates.length > 0 ? above : null;
     this.created =
       creates.length > 0
         ? { first, last: first + creates.length - 1, width: firstColumn + width }
         : null;
+  }
+
+  get after(): RowMap {
+    return this.#after;
+  }
+
+  get hasMoved(): boolean {
+    return this.#shift !== null;
+  }
+
+  /** The removable rows were taken out. */
+  close(shift: RowShift): void {
+    this.#shift = shift;
+    this.#after = this.#after.shifted((row) => shift.at(row));
+  }
+
+  /** Where the changes are now; a gap that was closed changes the rows above and below it. */
+  *changedAreas(sheet: number, cells: Iterable<CellPosition>): Generator<Area> {
+    for (const { row: before, column } of cells) {
+      const row = this.#shift === null ? before : this.#shift.at(before);
+      if (row !== null) yield { sheet, top: row, left: column, bottom: row, right: column };
+    }
+    const right = MAX_SHEET_COLUMNS - 1;
+    for (const row of this.#shift?.edges() ?? []) {
+      yield { sheet, top: row, left: 0, bottom: row, right };
+    }
   }
 
   /** What new results in the sheet mean for the table. */
@@ -244,7 +293,9 @@ class TargetRows {
         column >= firstColumn &&
         column < firstColumn + width,
     );
-    const positions = this.#before.positions(new Set(shown.map(({ row }) => row)));
+    const positions = this.#before.positions(
+      new Set(shown.map(({ row }) => this.#originOfRow(row))),
+    );
     const isReread =
       shown.length > MAX_DELIVERED ||
       // Names may change, and rows come or go.
@@ -264,10 +315,15 @@ class TargetRows {
     return { cells, delivered, isReread };
   }
 
+  #originOfRow(row: number): number {
+    return this.#shift?.origin(row) ?? row;
+  }
+
   #originOf(
-    row: number,
+    now: number,
     positions: ReadonlyMap<number, number>,
   ): Followed['delivered'][number]['origin'] {
+    const row = this.#originOfRow(now);
     if (this.created !== null && row >= this.created.first && row <= this.created.last) {
       return { create: row - this.created.first };
     }

@@ -34,6 +34,7 @@ function keyOf(row: number, column: number): number {
 export function dependents(
   formulas: readonly FormulaCell[],
   changes: Iterable<Area>,
+  isReached: (formula: FormulaCell) => boolean = () => false,
 ): Set<FormulaCell> | null {
   const watches = watchesOf(formulas);
   const reached = new Set<FormulaCell>();
@@ -45,7 +46,7 @@ export function dependents(
     const { sheet, row, column, filled } = formula;
     waiting.push(filled ?? { sheet, top: row, left: column, bottom: row, right: column });
   };
-  for (const formula of formulas) if (isReaching(formula)) reach(formula);
+  for (const formula of formulas) if (isReaching(formula) || isReached(formula)) reach(formula);
   for (let area = waiting.pop(); area !== undefined; area = waiting.pop()) {
     const watch = watches.get(area.sheet);
     if (watch === undefined) continue;

@@ -67,7 +67,9 @@ export class Template {
   get tree(): Tree | null {
     if (this.#tree === undefined) {
       try {
-        this.#tree = parse(tokenize(this.text, { withLocation: false }));
+        // The error stays behind when a worksheet or its cells are gone; its sheet says nothing.
+        const text = this.text.replaceAll(/(?:'(?:[^']|'')*'|[\w.]+)!#REF!/g, '#REF!');
+        this.#tree = parse(tokenize(text, { withLocation: false }));
       } catch {
         this.#tree = null;
       }

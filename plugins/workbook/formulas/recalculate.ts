@@ -19,6 +19,9 @@ import { Evaluation, type Result } from './evaluation.ts';
 import { areasOfCell, type FormulaCell, SheetFormulaCells } from './formula-cells.ts';
 import { type Area, isWithin, WorkbookScope } from './scope.ts';
 
+/** What tells where cells are, or means cells that are gone. */
+const NUMBERS_ROWS = /\b(?:ROWS?|ADDRESS|MATCH|XMATCH)\(|#REF!/i;
+
 /** Formulas that are looked at; of a workbook with more, all results are taken out. */
 const MAX_FORMULAS = 1_000_000;
 
@@ -35,11 +38,21 @@ export interface NewResult {
   readonly result: Result;
 }
 
-/** `changes`: cells with new content. Throws `unreadable-file`. */
-export async function newResults(edited: EditedBook, changes: readonly Area[]): Promise<Results> {
+/**
+ * `changes`: cells with new content; `moved`: a worksheet whose rows have other numbers now. Throws `unreadable-file`.
+ */
+export async function newResults(
+  edited: EditedBook,
+  changes: readonly Area[],
+  moved: number | null = null,
+): Promise<Results> {
   const scope = await WorkbookScope.of(edited.book, (entry) => edited.parts.textOf(entry));
   const formulas = await formulasOf(edited, scope);
-  const reached = dependents(formulas, changes);
+  const reached = dependents(
+    formulas,
+    changes,
+    (cell) => moved !== null && NUMBERS_ROWS.test(cell.template.text),
+  );
   const results = new Map<number, Map<number, Map<number, NewResult>>>();
   if (reached?.size === 0) return results;
   const evaluation = reached && (await evaluationOf(edited, formulas, reached));
