@@ -10,7 +10,7 @@ import {
   type Parameters,
 } from '../syntax/placeholder.ts';
 import { Problem, unknownName, type Place } from '../syntax/problem.ts';
-import { type Reference, type Schema, unknownColumn } from '../run/schema.ts';
+import { type Reference, type Schema, timeReader, unknownColumn } from '../run/schema.ts';
 import type { CompareOp } from '../sources/source.ts';
 import { isTime, timeOf } from './time.ts';
 import {
@@ -233,8 +233,28 @@ function typed(
 
 export function conditionTest({ reference, lookup, operand }: Condition): (row: Row) => boolean {
   const { get } = reference;
+  const timed = inTimes(reference, lookup, operand);
+  if (timed !== null) {
+    const test = valueTest(lookup, timed.operand);
+    return (row) => test(timed.get(row));
+  }
   const test = valueTest(lookup, operand);
   return (row) => test(get(row));
+}
+
+/** For a column of dates that is compared with texts that are dates; else null. */
+function inTimes(reference: Reference, lookup: Lookup, operand: Value) {
+  const isComparison = lookup === 'exact' || LISTED.includes(lookup) || lookup in COMPARISONS;
+  const read = isComparison ? timeReader(reference) : null;
+  if (read === null) return null;
+  const asTime = (value: Value): Value => (typeof value === 'string' ? read(value) : null);
+  const times = isArray(operand) ? operand.map(asTime) : asTime(operand);
+  if (times === null || (isArray(times) && times.includes(null))) return null;
+  return {
+    operand: times,
+    // What is no date is neither equal to one nor before nor after it.
+    get: (row: Row): Value => asTime(reference.get(row)),
+  };
 }
 
 function valueTest(lookup: Lookup, operand: Value): (value: Value) => boolean {

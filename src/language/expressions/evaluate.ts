@@ -11,7 +11,14 @@ import { likeTest, requirePattern } from './patterns.ts';
 import { fillValue, type Parameters } from '../syntax/placeholder.ts';
 import { foreignFunction } from '../syntax/foreign-words.ts';
 import { Problem, unknownName, type Place } from '../syntax/problem.ts';
-import { cellTypeOf, type CellType, type Schema } from '../run/schema.ts';
+import {
+  cellTypeOf,
+  type CellType,
+  isOfDates,
+  type Schema,
+  timeOfColumn,
+  timeReader,
+} from '../run/schema.ts';
 import { doubleOf, type Evaluate, finite, jsonOf, textOf, type Value } from './value.ts';
 
 export interface ExpressionContext {
@@ -107,11 +114,36 @@ function binary(
     case '<':
     case '<=':
     case '>':
-    case '>=':
-      return (row) => compare(op, a(row), b(row));
+    case '>=': {
+      const compared = comparing([left, right], context);
+      return (row) => compared(op, a(row), b(row));
+    }
     default:
       return (row) => calculate(op, a(row), b(row));
   }
+}
+
+/** Texts that are dates compare as times with a column of dates among the operands. */
+function comparing(
+  operands: readonly Expression[],
+  { schema, form }: ExpressionContext,
+): typeof compare {
+  for (const operand of operands) {
+    const found = operand.kind === 'name' ? schema.find(operand.name, form) : null;
+    const read = found && timeReader(found);
+    if (!read) continue;
+    const timeIn = (value: Value): string | null =>
+      typeof value === 'string' ? read(value) : null;
+    return (op, a, b) => {
+      const [left, right] = [timeIn(a), timeIn(b)];
+      if (left === null && right === null) return compare(op, a, b);
+      if (left !== null && right !== null) return compare(op, left, right);
+      // A blank cell is neither before nor after a time.
+      const isOrder = op !== '=' && op !== '!=';
+      return isOrder || a === null || b === null ? null : op === '!=';
+    };
+  }
+  return compare;
 }
 
 /** Of three values; `decides` is the one that decides alone: false for AND, true for OR. */
@@ -128,11 +160,12 @@ function membership(
 ): Evaluate {
   const value = compileExpression(operand, context);
   const members = list.map((member) => compileExpression(member, context));
+  const compared = comparing([operand], context);
   return (row) => {
     const one = value(row);
     let result: Value = false;
     for (const member of members) {
-      result = logic(true, result, () => compare('=', one, member(row)));
+      result = logic(true, result, () => compared('=', one, member(row)));
       if (result === true) break;
     }
     return result === null ? null : result !== isNegated;
@@ -165,11 +198,13 @@ function applied(definition: FunctionDefinition, call: Call, context: Expression
     throw wrongCount(call, least === most ? String(least) : range);
   }
   const { step } = definition;
-  const args = call.args.map((arg) =>
-    step !== undefined && arg.kind === 'name'
-      ? context.schema.require(arg.name, context.form, arg.place, step()).get
-      : compileExpression(arg, context),
-  );
+  const names = definition.args.split(/[[\], ]+/);
+  const args = call.args.map((arg, at) => {
+    if (arg.kind !== 'name') return compileExpression(arg, context);
+    const { schema, form } = context;
+    const reference = schema.require(arg.name, form, arg.place, step?.() ?? 'value');
+    return names[at] === 't' && isOfDates(reference) ? timeOfColumn(reference) : reference.get;
+  });
   if (definition.lazy) return definition.lazy(args);
   checkPattern(definition, call, context);
   const site = { now: context.now, place: call.place };

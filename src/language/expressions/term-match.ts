@@ -5,7 +5,7 @@ import { fold } from './fold.ts';
 import { wildcardParts, wildcardTest } from './patterns.ts';
 import { fillText, fillValue, isLonePlaceholder, type Parameters } from '../syntax/placeholder.ts';
 import { byCodePoint, Problem } from '../syntax/problem.ts';
-import type { Schema } from '../run/schema.ts';
+import { type Reference, type Schema, timeReader } from '../run/schema.ts';
 import { searchTime, timeOf } from './time.ts';
 import {
   compareValues,
@@ -14,6 +14,7 @@ import {
   isObject,
   numberOf,
   textOf,
+  type Evaluate,
   type Row,
   type Value,
 } from './value.ts';
@@ -109,10 +110,11 @@ function comparison(terms: Compare, context: TermContext, isTop: boolean): Test 
   if (bound !== null) return boundTest(terms, bound, context, isTop);
   const { place } = terms.field;
   const name = fillText(terms.field.text, context.parameters, place);
-  const { get } = context.schema.require(name, 'terse', place);
-  const tests = terms.values.map((value) => cellTest(terms.op, value, context));
+  const reference = context.schema.require(name, 'terse', place);
+  const { get, values } = inTimes(reference, terms, context);
+  const tests = values.map((value) => cellTest(terms.op, value, context));
   if (terms.op === '!=') {
-    const isEqual = cellTest('=', terms.values[0]!, context);
+    const isEqual = cellTest('=', values[0]!, context);
     return (row) => {
       const cell = get(row);
       return cell !== null && !isEqual(cell);
@@ -125,6 +127,31 @@ function comparison(terms: Compare, context: TermContext, isTop: boolean): Test 
   return (row) => {
     const cell = get(row);
     return tests.some((test) => test(cell));
+  };
+}
+
+/** Cells of a column of dates and what they are compared with, where all of that is a time; else all as it is. */
+function inTimes(
+  reference: Reference,
+  { op, values }: Compare,
+  { parameters, now }: TermContext,
+): { readonly get: Evaluate; readonly values: readonly TermValue[] } {
+  const { get } = reference;
+  const read = timeReader(reference);
+  const times = values.map(({ text, place }) => {
+    const given = fillText(text, parameters, place);
+    // Epoch seconds look like a year.
+    return read && (read(given) ?? (/^\d*$/.test(given) ? null : searchTime(given, now)));
+  });
+  if (read === null || times.includes(null)) return { get, values };
+  return {
+    get: (row) => {
+      const cell = get(row);
+      // A blank cell is neither before nor after a time.
+      const other = op === '=' || op === '!=' ? cell : null;
+      return (typeof cell === 'string' ? read(cell) : null) ?? other;
+    },
+    values: values.map((value, at) => ({ ...value, text: times[at]!, isQuoted: true })),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * Numbers stay numbers, times are their text, lists and objects JSON text; cells of a Parquet file keep the type it
- * declares. Such files begin with their column types,
+ * declares, and texts that are dates of their dataset are dates. Such files begin with their column types,
  * so the query is run to its end first; any error is an answer, never a truncated file.
  */
 import { AppError } from '../../base/errors.ts';
@@ -37,8 +37,11 @@ export async function makeResultFile(
 ): Promise<ResultFile> {
   const { shown } = schema;
   const encode = await encoderFor(format);
-  const files = shown.map(({ column: { file } }) => file);
-  const aside = new SetAsideRows(directory, files, MAX_BYTES);
+  const native = shown.map(({ column }) => column.native ?? {});
+  const aside = new SetAsideRows(directory, native, {
+    maxBytes: MAX_BYTES,
+    isByCell: format === 'xlsx',
+  });
   try {
     const isCut = setAside(batches, limit, (row) =>
       aside.add(shown.map(({ index }) => row[index] ?? null)),

@@ -13,12 +13,16 @@ import { Problem } from '../syntax/problem.ts';
 import { isNumber, jsonOf, type Value } from '../expressions/value.ts';
 import {
   type ColumnType,
-  type FileColumn,
   type FileType,
   presentedType,
   wideNumber,
 } from '../../tables/infer/file-type.ts';
-import { nativeValue } from '../../tables/encode/native-value.ts';
+import {
+  isoDates,
+  type NativeColumn,
+  nativeType,
+  nativeValue,
+} from '../../tables/encode/native-value.ts';
 import { wideKeyOf } from '../../tables/values/wide-number.ts';
 
 const PIECE_CHARACTERS = 256 * 1024;
@@ -29,33 +33,43 @@ const LONG_BITS = 64;
 /** `long` is an integer past 2^53 that fits in 64 bits; `text` also what only a text can express. */
 type Seen = Set<'integer' | 'long' | 'fraction' | 'boolean' | 'text'>;
 
+interface SpoolOptions {
+  readonly maxBytes: number;
+  /** The format has a type for each cell, so that texts among dates change nothing. */
+  readonly isByCell: boolean;
+}
+
 export class SetAsideRows {
   readonly #directory: string;
   readonly #file: number;
   readonly #seen: readonly Seen[];
+  readonly #native: readonly NativeColumn[];
   /** As long as all values fit. */
   readonly #declared: (Declared | null)[];
-  readonly #maxBytes: number;
+  readonly #options: SpoolOptions;
   readonly #pieces: number[] = [];
   #text = '';
   #bytes = 0;
   #isOpen = true;
   count = 0;
 
-  /** `files` are the types that files declare for the columns. */
-  constructor(directory: string, files: readonly (FileType | undefined)[], maxBytes: number) {
+  /** `native` is what the datasets know that the columns come from. */
+  constructor(directory: string, native: readonly NativeColumn[], options: SpoolOptions) {
     this.#directory = directory;
     this.#file = openNameless(directory);
-    this.#seen = files.map(() => new Set());
-    this.#declared = files.map((file) => (file ? declared(file) : null));
-    this.#maxBytes = maxBytes;
+    this.#seen = native.map(() => new Set());
+    this.#native = native;
+    this.#declared = native.map(declared);
+    this.#options = options;
   }
 
   /** Throws `too_large`, `no-space`. */
   add(values: readonly Value[]): void {
-    const cells = values.map((value, column) => {
-      const file = this.#declared[column];
-      if (file && value !== null && file.stored(value) === null) this.#declared[column] = null;
+    const cells = values.map((given, column) => {
+      const value = given === '' && this.#native[column]!.isBlankNull ? null : given;
+      const known = this.#declared[column];
+      const isAlone = this.#options.isByCell && typeof value === 'string';
+      if (known && value !== null && !isAlone && !known.fits(value)) this.#declared[column] = null;
       return cellOf(value, this.#seen[column]!);
     });
     this.#text += `${this.#text === '' ? '[' : ','}[${cells.join(',')}]`;
@@ -64,10 +78,10 @@ export class SetAsideRows {
   }
 
   /** `string` when the values have no type in common. */
-  typeOf(column: number): { readonly type: ColumnType; readonly file?: FileColumn } {
-    const file = this.#declared[column];
-    return file
-      ? { type: presentedType(file.type), file: { type: file.type, isRequired: false } }
+  typeOf(column: number): NativeColumn & { readonly type: ColumnType } {
+    const known = this.#declared[column];
+    return known
+      ? { type: presentedType(known.type), ...this.#native[column] }
       : { type: this.#valuesType(column) };
   }
 
@@ -87,8 +101,9 @@ export class SetAsideRows {
   *rows(): Generator<StoredRow> {
     this.#write();
     const storing = this.#seen.map((_, column) => {
-      const file = this.#declared[column];
-      if (file) return (cell: Cell) => (cell === null ? null : file.stored(valueOf(cell)));
+      const known = this.#declared[column];
+      const wide = known && wideNumber(known.type);
+      if (wide) return (cell: Cell) => (cell === null ? null : wideKeyOf(String(cell), wide));
       const isBoolean = this.#valuesType(column) === 'boolean';
       return (cell: Cell) => storedCell(cell, isBoolean);
     });
@@ -113,7 +128,7 @@ export class SetAsideRows {
     if (this.#text === '') return;
     const bytes = Buffer.from(`${this.#text}]`);
     this.#text = '';
-    if (this.#bytes + bytes.length > this.#maxBytes) throw tooLarge(this.#maxBytes);
+    if (this.#bytes + bytes.length > this.#options.maxBytes) throw tooLarge(this.#options.maxBytes);
     requireRoom(join(this.#directory, 'result'), ROOM_BYTES);
     try {
       for (let done = 0; done < bytes.length;) {
@@ -178,21 +193,26 @@ function valueOf<Plain>(cell: Plain | [long: string]): Plain | bigint {
 
 interface Declared {
   readonly type: FileType;
-  /** As a typed copy stores it; null for what the type cannot hold. */
-  readonly stored: (value: Value) => string | number | bigint | null;
+  fits(value: Value): boolean;
 }
 
 /** Null for a type that the values give themselves. */
-function declared(type: FileType): Declared | null {
-  const wide = wideNumber(type);
-  const native = nativeValue(type);
-  if (!wide && !native) return null;
-  const isMeant = (value: Value): value is string | number | bigint =>
-    presentedType(type) === 'string' ? typeof value === 'string' : isNumber(value);
-  const stored: Declared['stored'] = (value) => {
-    if (!isMeant(value)) return null;
-    if (wide) return wideKeyOf(String(value), wide);
-    return native!(value) === null ? null : value;
+function declared(column: NativeColumn): Declared | null {
+  const type = nativeType(column);
+  const wide = type && wideNumber(type);
+  const native = type && nativeValue(type);
+  if (!type || (!wide && !native)) return null;
+  const isoOf = isoDates(column);
+  const isText = presentedType(type) === 'string';
+  return {
+    type,
+    fits: (value) => {
+      if (typeof value === 'string') {
+        const iso = isText ? isoOf(value) : null;
+        return iso !== null && native!(iso) !== null;
+      }
+      if (isText || !isNumber(value)) return false;
+      return wide ? wideKeyOf(String(value), wide) !== null : native!(value) !== null;
+    },
   };
-  return { type, stored };
 }

@@ -7,8 +7,9 @@
 import { cuts, memberAt } from '../../base/json/member-path.ts';
 import type { Form, Word } from '../syntax/ast.ts';
 import { Problem, unknownName, type Place } from '../syntax/problem.ts';
-import type { FileType } from '../../tables/infer/file-type.ts';
-import { timeValue } from '../expressions/time.ts';
+import { type NativeColumn, nativeType } from '../../tables/encode/native-value.ts';
+import { dateKey } from '../../tables/values/date-spelling.ts';
+import { timeOf, timeValue } from '../expressions/time.ts';
 import { isObject, type Row, type Value } from '../expressions/value.ts';
 
 /** Everything stages compute is json. */
@@ -27,22 +28,43 @@ export type Use = 'value' | 'sum' | 'numbers' | { readonly micros: number };
 /** What columns keep that only show the cells of another. */
 export interface CellType {
   readonly type: ColumnType;
-  /** As declared by the file that the cells come from; cells of other rows may be among them. */
-  readonly file?: FileType;
+  /** As the dataset has them that the cells come from; cells of other rows may be among them. */
+  readonly native?: NativeColumn;
 }
 
-export function cellTypeOf({ type, file }: CellType): CellType {
-  return { type, ...(file && { file }) };
+export function cellTypeOf({ type, native }: CellType): CellType {
+  return { type, ...(native && { native }) };
 }
 
 /** Whether its dataset has dates or moments there. */
-export function isOfDates({ file }: CellType): boolean {
-  return file?.kind === 'date' || file?.kind === 'timestamp';
+export function isOfDates({ native }: CellType): boolean {
+  const kind = native && nativeType(native)?.kind;
+  return kind === 'date' || kind === 'timestamp';
+}
+
+/** Reads texts as the column's cells are spelled, and as times are; null for a column that has no dates. */
+export function timeReader(cells: CellType): ((text: string) => string | null) | null {
+  if (!isOfDates(cells)) return null;
+  const { native } = cells;
+  const { style, order } = native!.dates ?? {};
+  if (order === undefined) return timeOf;
+  return (text) => {
+    const key = dateKey(text, order);
+    if (key === null) return timeOf(text);
+    // Keys of moments with a zone are in UTC, those without are in the zone of the run.
+    return timeOf(style?.hasZone ? `${key}${key.includes('T') ? '' : 'T00:00:00'}Z` : key);
+  };
 }
 
 /** The times that cells of a column stand for; null for what is none. */
-export function timeOfColumn({ get }: Reference): (row: Row) => string | null {
-  return (row) => timeValue(get(row));
+export function timeOfColumn(reference: Reference): (row: Row) => string | null {
+  const { get } = reference;
+  const read = timeReader(reference);
+  if (read === null) return (row) => timeValue(get(row));
+  return (row) => {
+    const value = get(row);
+    return typeof value === 'string' ? read(value) : null;
+  };
 }
 
 export interface Column extends CellType {

@@ -41,9 +41,9 @@ interface SetColumn extends Partial<CellType> {
  */
 export function withColumns(input: Schema, made: readonly SetColumn[]) {
   const columns: Column[] = [...input.columns];
-  const positions = made.map(({ name, type = 'json', file }) => {
+  const positions = made.map(({ name, type = 'json', native }) => {
     const index = columns.findIndex((column) => column.name === name);
-    const column = { name, ...cellTypeOf({ type, file }) };
+    const column = { name, ...cellTypeOf({ type, native }) };
     if (index < 0) return columns.push(column) - 1;
     columns[index] = column;
     return index;

@@ -1,6 +1,7 @@
 /** Cells as the dataset's own address shows them. */
 import type { Database } from 'bun:sqlite';
 import { type Blank, tableColumns } from '../../tables/read/query-table.ts';
+import { nativeOf } from '../../tables/read/query-plan.ts';
 import type { Column } from '../../tables/types.ts';
 import { wideText } from '../../tables/values/wide-number.ts';
 import { SqlSource, type SqlColumn } from './sql-source.ts';
@@ -17,7 +18,7 @@ export interface DatasetOrder {
 export function datasetSource(db: Database, order: DatasetOrder): SqlSource {
   const [rowId, ...cells] = tableColumns(order.columns);
   const columns = cells.map((column, index): SqlColumn => {
-    const { type, file } = order.columns[index]!;
+    const { type, file, dates } = order.columns[index]!;
     const { wide } = column;
     const form =
       wide || file?.type.kind === 'nested' ? 'json' : type === 'boolean' ? 'boolean' : 'plain';
@@ -26,7 +27,10 @@ export function datasetSource(db: Database, order: DatasetOrder): SqlSource {
       type: 'json',
       sql: column.sql,
       form,
-      ...(file && { file: file.type }),
+      native: {
+        ...nativeOf(order.columns[index]!),
+        ...((dates || type !== 'string') && { isBlankNull: true }),
+      },
       blank: order.blank === 'empty' ? '' : null,
       ...(wide && { toJson: (stored: string) => wideText(stored, wide) }),
     };

@@ -2,12 +2,12 @@
  * Rows as a Parquet file: nullable columns of the schema's types, snappy, row groups of at most 65,536 rows.
  *
  * Integers are INT64, numbers DOUBLE and texts UTF-8; what a Parquet file declares as decimal, date, time, timestamp,
- * UUID or unsigned 64-bit integer stays that. A column with cells that do not fit its declared type becomes texts. Memory
+ * UUID or unsigned 64-bit integer stays that, and texts that are dates become dates or timestamps. A column with cells that do not fit its declared type becomes texts. Memory
  * is one row group. Loaded on demand, not at start.
  */
 import { booleanOf, type Row, type RowShape } from './encode.ts';
 import { type FileType, type TimeUnit, wideNumber, type WideNumber } from '../infer/file-type.ts';
-import { nativeValue } from './native-value.ts';
+import { isoDates, type NativeColumn, nativeType, nativeValue } from './native-value.ts';
 import { littleEndian } from '../parquet/bytes.ts';
 import { Codec } from '../parquet/codec.ts';
 import {
@@ -84,12 +84,8 @@ function columnsOf({ columns, rowIdAt }: RowShape): ExportColumn[] {
   return chosen;
 }
 
-function columnOf({
-  name,
-  type,
-  file,
-  isText,
-}: RowShape['columns'][number]): Omit<ExportColumn, 'index'> {
+function columnOf(column: RowShape['columns'][number]): Omit<ExportColumn, 'index'> {
+  const { name, type, isText } = column;
   const texts = { writer: new ColumnWriter(Physical.bytes, new TextValues()), annotate: text };
   if (isText) {
     return {
@@ -98,8 +94,9 @@ function columnOf({
       convert: (value) => String(type === 'boolean' ? booleanOf(value) : value),
     };
   }
-  const native = file && nativeColumn(file.type);
-  if (native) return { name, ...native };
+  const declared = nativeType(column);
+  const native = declared && nativeColumn(declared);
+  if (native) return { name, ...native, ...(column.dates && { convert: inIso(column, native) }) };
   switch (type) {
     case 'integer':
       return { name, writer: new ColumnWriter(Physical.int64, new LongValues()), annotate: plain };
@@ -128,10 +125,18 @@ function text(element: ThriftStruct): ThriftStruct {
   return annotated(element, Logical.string, new ThriftStruct(), Converted.utf8);
 }
 
-type NativeColumn = Pick<ExportColumn, 'writer' | 'annotate' | 'convert'>;
+type NativeWriter = Pick<ExportColumn, 'writer' | 'annotate' | 'convert'>;
+
+function inIso(column: NativeColumn, { convert }: NativeWriter): ExportColumn['convert'] {
+  const isoOf = isoDates(column);
+  return (value) => {
+    const iso = isoOf(String(value));
+    return iso === null ? null : convert!(iso);
+  };
+}
 
 /** Null for types whose values are stored as those of the same type in any other file. */
-function nativeColumn(type: FileType): NativeColumn | null {
+function nativeColumn(type: FileType): NativeWriter | null {
   const wide = wideNumber(type);
   switch (type.kind) {
     case 'integer':
@@ -169,7 +174,7 @@ function nativeColumn(type: FileType): NativeColumn | null {
   }
 }
 
-function converted(type: FileType, physical: number): Pick<NativeColumn, 'writer' | 'convert'> {
+function converted(type: FileType, physical: number): Pick<NativeWriter, 'writer' | 'convert'> {
   const values = physical === Physical.int32 ? new IntegerValues() : new LongValues();
   return { writer: new ColumnWriter(physical, values), convert: nativeValue(type)! };
 }
@@ -193,7 +198,7 @@ function moment({ unit, isUtc }: Extract<FileType, { kind: 'time' | 'timestamp' 
     .set(2, struct, union);
 }
 
-function unsigned(wide: WideNumber): NativeColumn {
+function unsigned(wide: WideNumber): NativeWriter {
   const details = new ThriftStruct().set(1, byte, 64).set(2, ThriftType.false, false);
   return {
     writer: new ColumnWriter(Physical.int64, new LongValues((key) => unscaledOfKey(key, wide))),
@@ -201,7 +206,7 @@ function unsigned(wide: WideNumber): NativeColumn {
   };
 }
 
-function decimal(type: Extract<FileType, { kind: 'decimal' }>): NativeColumn {
+function decimal(type: Extract<FileType, { kind: 'decimal' }>): NativeWriter {
   const { precision, scale } = type;
   return {
     ...converted(type, Physical.int64),
@@ -209,7 +214,7 @@ function decimal(type: Extract<FileType, { kind: 'decimal' }>): NativeColumn {
   };
 }
 
-function wideDecimal(wide: WideNumber): NativeColumn {
+function wideDecimal(wide: WideNumber): NativeWriter {
   const { digits, scale } = wide;
   let width = 1;
   while (2n ** BigInt(width * 8 - 1) < 10n ** BigInt(digits)) width++;

@@ -1,6 +1,6 @@
 /**
- * Rows as a workbook of one sheet (ECMA-376 SpreadsheetML): numbers, booleans, and what a Parquet file declares as
- * date, time or timestamp are typed cells; text is text, whatever it begins with.
+ * Rows as a workbook of one sheet (ECMA-376 SpreadsheetML): numbers, booleans, texts that are dates, and what a
+ * Parquet file declares as date, time or timestamp are typed cells; text is text, whatever it begins with.
  *
  * Texts stand in their cells, not in a shared table, so that memory is one piece of the sheet. Numbers with more digits
  * than a double holds become text, because a spreadsheet would round them; so do moments finer than the serial number of
@@ -10,6 +10,7 @@
 import { AppError } from '../../base/errors.ts';
 import { DeflateArchive } from './deflate-archive.ts';
 import type { Row, RowShape } from './encode.ts';
+import { isoDates, nativeType } from './native-value.ts';
 import { columnLetters, MAX_CELL_TEXT, sheetText } from './sheet-text.ts';
 import { type FileType, wideNumber, type WideNumber } from '../infer/file-type.ts';
 import { daysOf, timeOf } from '../values/calendar.ts';
@@ -81,6 +82,7 @@ interface SheetColumn {
   readonly isBoolean: boolean;
   readonly wide: WideNumber | null;
   readonly moment: keyof typeof WIDTHS | null;
+  readonly isoOf: (text: string) => string | null;
   /** `A`, `B`, …, `AA`. */
   readonly letters: string;
 }
@@ -102,19 +104,21 @@ export function* encodeXlsx(shape: RowShape, rows: Iterable<Row>): Generator<Uin
 }
 
 function columnsOf({ columns, rowIdAt }: RowShape): SheetColumn[] {
-  const cells = columns.map(({ name, type, file }, index) => ({
-    name,
+  const cells = columns.map((column, index) => ({
+    name: column.name,
     index: index + 1,
-    isBoolean: type === 'boolean',
-    wide: wideNumber(file?.type),
-    moment: momentKind(file?.type),
+    isBoolean: column.type === 'boolean',
+    wide: wideNumber(column.file?.type),
+    moment: momentKind(nativeType(column)),
+    isoOf: isoDates(column),
   }));
-  const rowId = { name: '_row_id', index: 0, isBoolean: false, wide: null, moment: null };
+  const plain = { isBoolean: false, wide: null, moment: null, isoOf: () => null };
+  const rowId = { ...plain, name: '_row_id', index: 0 };
   if (rowIdAt !== null) cells.splice(rowIdAt, 0, rowId);
   return cells.map((cell, index) => ({ ...cell, letters: columnLetters(index) }));
 }
 
-function momentKind(type: FileType | undefined): SheetColumn['moment'] {
+function momentKind(type: FileType | null): SheetColumn['moment'] {
   const kind = type?.kind;
   return kind === 'date' || kind === 'time' || kind === 'timestamp' ? kind : null;
 }
@@ -144,7 +148,7 @@ function widths(columns: readonly SheetColumn[]): string {
 }
 
 function cellOf(
-  { index, isBoolean, wide, moment, letters }: SheetColumn,
+  { index, isBoolean, wide, moment, isoOf, letters }: SheetColumn,
   row: Row,
   number: number,
 ): string {
@@ -152,7 +156,8 @@ function cellOf(
   if (value === null || value === '') return '';
   const reference = letters + number;
   if (typeof value === 'string') {
-    const dated = moment === null ? null : momentCell(reference, value);
+    const iso = moment === null ? null : isoOf(value);
+    const dated = iso === null ? null : momentCell(reference, iso, moment === 'timestamp');
     if (dated !== null) return dated;
     return wide ? numberCell(reference, wideText(value, wide)) : textCell(reference, value);
   }
@@ -173,12 +178,14 @@ const MOMENT = /^(?:(\d{4}-\d\d-\d\d)(?:T|$))?(?:(\d\d:\d\d:\d\d(?:\.\d+)?)Z?)?$
 const SERIAL_SHIFT = 25_569;
 const FIRST_SERIAL = 61;
 const LAST_SERIAL = 2_958_465;
-const NANOS_PER_MICRO = 1e3;
+const DAY_SECONDS = 86_400;
+const NANOS_PER_SECOND = 1e9;
 const MICROS_PER_DAY = 86_400e6;
 
 /** UTC. Null for what no spreadsheet can give back. */
-function momentCell(reference: string, text: string): string | null {
-  const [, date, clock] = MOMENT.exec(text) ?? [];
+function momentCell(reference: string, text: string, hasTime: boolean): string | null {
+  const [, date, told] = MOMENT.exec(text) ?? [];
+  const clock = told ?? (hasTime ? '00:00:00' : undefined);
   const day = date === undefined ? null : daysOf(date);
   const time = clock === undefined ? null : timeOf(clock, 'ns');
   if ((date === undefined ? time : day) === null || (clock !== undefined && time === null)) {
@@ -186,10 +193,12 @@ function momentCell(reference: string, text: string): string | null {
   }
   const whole = day === null ? 0 : day + SERIAL_SHIFT;
   if (day !== null && (whole < FIRST_SERIAL || whole > LAST_SERIAL)) return null;
-  const micros = (time ?? 0) / NANOS_PER_MICRO;
-  const serial = whole + micros / MICROS_PER_DAY;
-  // A double has room for microseconds until 2079, and for milliseconds always.
-  if (Math.round((serial - whole) * MICROS_PER_DAY) !== micros) return null;
+  const perDay = DAY_SECONDS * 1000 ** Math.ceil((clock?.split('.')[1]?.length ?? 0) / 3);
+  const units = ((time ?? 0) / NANOS_PER_SECOND) * (perDay / DAY_SECONDS);
+  const serial = whole + units / perDay;
+  // A double has room for microseconds until 2079, for milliseconds and seconds always, for nanoseconds never.
+  if (perDay > MICROS_PER_DAY || Math.round((serial - whole) * perDay) !== Math.round(units))
+    return null;
   const style = day === null ? 2 : time === null ? 1 : 3;
   const isFine = clock !== undefined && clock.length > 8;
   return `<c r="${reference}" s="${isFine ? style + 2 : style}"><v>${serial}</v></c>`;

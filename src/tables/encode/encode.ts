@@ -6,13 +6,8 @@
  * formula is not changed.
  */
 import { ByteWriter } from './byte-writer.ts';
-import {
-  type FileColumn,
-  type WideNumber,
-  wideNumber,
-  type ColumnType,
-} from '../infer/file-type.ts';
-import type { ColumnDates } from '../infer/reading.ts';
+import { type WideNumber, wideNumber, type ColumnType } from '../infer/file-type.ts';
+import type { NativeColumn } from './native-value.ts';
 import type { Format } from '../read/format.ts';
 import type { Blank } from '../read/query-table.ts';
 import { wideText } from '../values/wide-number.ts';
@@ -35,18 +30,14 @@ const QUOTED_NOTHING = encoder.encode('""');
 export type Row = readonly (string | number | bigint | null)[];
 
 export interface RowShape {
-  readonly columns: readonly {
+  readonly columns: readonly (NativeColumn & {
     readonly name: string;
     readonly type: ColumnType;
-    /** What the file declares (Parquet only). */
-    readonly file?: FileColumn;
     /** SQL column of one that may hold what a typed file cannot. */
     readonly misfitAt?: number;
-    /** Texts that are dates. */
-    readonly dates?: ColumnDates;
     /** A string column in typed formats all the same. */
     readonly isText?: boolean;
-  }[];
+  })[];
   /** Position of `_row_id` in formats that leave it out unless asked; null: left out. */
   readonly rowIdAt: number | null;
   readonly blank: Blank;

@@ -1,12 +1,36 @@
-/** Values of columns whose types a file declares, as Parquet counts them. */
-import type { FileType, TimeUnit } from '../infer/file-type.ts';
+/** Values as Parquet counts them, of columns whose types a file declares and of texts that are dates. */
+import type { FileColumn, FileType, TimeUnit } from '../infer/file-type.ts';
+import type { ColumnDates, Reading } from '../infer/reading.ts';
 import { daysOf, momentOf, timeOf, UNITS_PER_SECOND } from '../values/calendar.ts';
+import { dateKey } from '../values/date-spelling.ts';
 import { POWERS_OF_TEN } from '../values/short-decimal.ts';
 
 type Shown = string | number | bigint;
 
 const LONG_BITS = 64;
 const SECONDS_PER_DAY = 86_400;
+
+/** What decides the type of a column in typed files, if anything does beside its values. */
+export interface NativeColumn {
+  /** Blank cells of numbers, booleans and dates may come as empty texts. */
+  readonly isBlankNull?: boolean;
+  readonly file?: FileColumn;
+  readonly format?: Reading['format'];
+  readonly dates?: ColumnDates;
+}
+
+/** Microseconds for dates with a time: what is finer does not fit. Null for a column that has only its plain type. */
+export function nativeType({ file, format, dates }: NativeColumn): FileType | null {
+  if (file) return file.type;
+  if (!dates) return null;
+  if (format === 'date') return { kind: 'date' };
+  return { kind: 'timestamp', unit: 'us', isUtc: dates.style?.hasZone ?? false };
+}
+
+/** What the column's cells stand for, in ISO form; null for a text that is no date. */
+export function isoDates({ dates }: NativeColumn): (text: string) => string | null {
+  return dates ? (text) => dateKey(text, dates.order) : (text) => text;
+}
 
 /**
  * Days, units since midnight or since 1970, or a decimal without its point; null for a value the type cannot hold. Null

@@ -59,13 +59,23 @@ export function queryJobs(): Record<string, Job> {
 /** What does not fit in 64 bits, which only moments of 96 bits can be. */
 const FAR_MOMENT = `NOT BETWEEN '1677-09-21T00:12:43.145224192' AND '2262-04-11T23:47:16.854775807Z'`;
 
+/** Of keys (`dateKey`): of a date, and of a moment with microseconds. */
+const KEY_LENGTHS = { date: 10, 'date-time': 26 } as const;
+
+function misfitSql({ file, dates, format }: RowShape['columns'][number], at: number): string {
+  if (file) return `c${at} ${FAR_MOMENT}`;
+  if (!dates) return `typeof(c${at}) = 'text'`;
+  // Texts that are no dates and years past 9999 have keys that sort last.
+  return dates.isKeyed
+    ? `length(k${at}) > ${KEY_LENGTHS[format ?? 'date-time']} OR k${at} >= ':'`
+    : '1';
+}
+
 /** Columns with cells that do not fit their declared type become string columns. */
 function withoutMisfits(db: Database, shape: RowShape): RowShape {
   const columns = shape.columns.map((column) => {
-    const { misfitAt: at, file } = column;
-    if (at === undefined) return column;
-    const test = file ? `c${at} ${FAR_MOMENT}` : `typeof(c${at}) = 'text'`;
-    const sql = `SELECT 1 FROM rows WHERE ${test} LIMIT 1`;
+    if (column.misfitAt === undefined) return column;
+    const sql = `SELECT 1 FROM rows WHERE ${misfitSql(column, column.misfitAt)} LIMIT 1`;
     return db.query(sql).get() === null ? column : { ...column, isText: true };
   });
   return { ...shape, columns };

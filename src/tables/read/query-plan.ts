@@ -6,6 +6,7 @@
  */
 import { usefulIndexes } from '../copy/table-index.ts';
 import type { RowShape } from '../encode/encode.ts';
+import type { NativeColumn } from '../encode/native-value.ts';
 import { comparisonsIn, type Condition, conditionsOf } from '../filter/conditions.ts';
 import { parseFilter } from '../filter/filter.ts';
 import { queryWords } from '../filter/words.ts';
@@ -220,8 +221,7 @@ function projectionTo(chosen: readonly number[], { blank, columns }: QueryTable)
       columns: shown.map((column) => ({
         name: column.name,
         type: column.type,
-        ...(column.file && { file: column.file }),
-        ...(column.dates && { dates: column.dates }),
+        ...nativeOf(column),
         ...(mayMisfit(column) && { misfitAt: column.position }),
       })),
       rowIdAt: rowIdAt < 0 ? null : rowIdAt,
@@ -231,8 +231,17 @@ function projectionTo(chosen: readonly number[], { blank, columns }: QueryTable)
   };
 }
 
+/** What typed files know of a column beside its name and plain type. */
+export function nativeOf({ file, format, dates }: Column): NativeColumn {
+  return { ...(file && { file }), ...(dates && { format, dates }) };
+}
+
+const MICROSECOND_DIGITS = 6;
+
 /** Whether a cell may be one that a file of the column's type cannot hold. */
-function mayMisfit({ type, file, declared }: Column): boolean {
+function mayMisfit({ type, file, dates, declared }: Column): boolean {
+  // Without keys all texts are spelled alike.
+  if (dates) return dates.isKeyed || (dates.style?.parts.fraction ?? 0) > MICROSECOND_DIGITS;
   if (file) return file.type.kind === 'timestamp' && file.type.unit === 'ns';
   return declared && type !== 'string';
 }

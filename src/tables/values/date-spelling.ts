@@ -440,7 +440,7 @@ function zoneOf(text: string, from: number, to: number): number {
  * The moment as text that sorts by time: `YYYY-MM-DD[THH:MM:SS[.f]]` in UTC, without needless zeros at its end. Null for
  * text that is no date, or one whose day and month `order` leaves open.
  */
-function dateKey(text: string, order: DateOrder | null): string | null {
+export function dateKey(text: string, order: DateOrder | null): string | null {
   const form = dateForm(text);
   if (form < 0) return null;
   // A date alone is spelled as its own key.
