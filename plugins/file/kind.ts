@@ -10,7 +10,21 @@ import { readPictureSize } from './picture-size.ts';
 export const file: Kind = {
   type: 'file',
   family: 'content',
-  extensions: ['.txt', '.pdf', '.xml', '.svg', '.png', '.jpg', '.jpeg', '.gif', '.webp'],
+  extensions: [
+    '.txt',
+    '.pdf',
+    '.xml',
+    '.svg',
+    '.png',
+    '.jpg',
+    '.jpeg',
+    '.gif',
+    '.webp',
+    '.heic',
+    '.heif',
+    '.tif',
+    '.tiff',
+  ],
   sections: fileSections,
   pictureSize: readPictureSize,
 };

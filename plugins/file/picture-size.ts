@@ -1,12 +1,13 @@
 /**
  * Picture sizes from headers: PNG, GIF, WebP, JPEG with its orientation (Exif 2.32, 4.6.4), SVG
- * with sizes in pixels.
+ * with sizes in pixels, and what `photo-size.ts` knows.
  *
  * A page reserves room for pictures; a wrong size would be worse than none, so doubtful ones have
  * none.
  */
 import type { FileSource } from '../../src/base/files/file-source.ts';
 import type { PictureSize } from '../../src/docroot/kind.ts';
+import { heifSize, tiffSize } from './photo-size.ts';
 
 const HEAD_BYTES = 4096;
 /** Browsers draw nothing larger. */
@@ -24,6 +25,8 @@ export async function readPictureSize(source: FileSource): Promise<PictureSize |
     pngSize(head) ??
     gifSize(head) ??
     webpSize(head) ??
+    (await tiffSize(source)) ??
+    (await heifSize(source)) ??
     (head[0] === 0xff && head[1] === 0xd8 ? await jpegSize(source) : svgSize(head));
   if (size === null) return null;
   const isShown = [size.width, size.height].every((pixels) => pixels > 0 && pixels <= MAX_PIXELS);

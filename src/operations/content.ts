@@ -112,6 +112,36 @@ export async function describeMedia(
   };
 }
 
+/** What a picture says of itself, and the facts of the file. Size in pixels as displayed, null when unknown. */
+export interface PictureDescription extends Omit<
+  MediaDescription,
+  keyof MediaMetadata | 'media_type'
+> {
+  readonly media_type: 'image';
+  readonly width: number | null;
+  readonly height: number | null;
+}
+
+/** Throws `not-found` when the file is gone. */
+export async function describePicture(
+  { documents }: App,
+  resource: Resource,
+): Promise<PictureDescription> {
+  const { rel, canonical } = resource;
+  const file = await documents.open(resource);
+  await file.close();
+  const size = await documents.pictureSize(resource);
+  return {
+    resource: canonical,
+    file_name: fileNameOf(rel),
+    file_size: file.size,
+    media_type: 'image',
+    mime_type: mediaTypeOf(rel),
+    width: size?.width ?? null,
+    height: size?.height ?? null,
+  };
+}
+
 async function metadataOrNothing(documents: Documents, resource: Resource): Promise<MediaMetadata> {
   try {
     return await documents.metadata(resource);

@@ -6,6 +6,7 @@ import { timestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { FileStamp } from '../base/files/file-stamp.ts';
 import { sha256Hex } from '../base/ids.ts';
+import { mediaTypeOf } from '../base/files/media-type.ts';
 import { decodePath, fileNameOf, stemOf } from '../base/paths.ts';
 import { MAX_RENDER_BYTES } from '../docroot/documents.ts';
 import type { PictureSize } from '../docroot/kind.ts';
@@ -15,7 +16,7 @@ import { fileReply } from '../http/reply/file-reply.ts';
 import { preferredType } from '../http/reply/negotiate.ts';
 import { bodyReply, emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
 import type { Answer } from '../http/route.ts';
-import { describeMedia, pictureSizes } from '../operations/content.ts';
+import { describeMedia, describePicture, pictureSizes } from '../operations/content.ts';
 import { READ_METHODS } from '../operations/datasets.ts';
 import { resolveLinks } from './document-links.ts';
 import { pageReply } from './page-reply.ts';
@@ -75,6 +76,10 @@ export async function contentReply(
   if (resource.family === 'media' && !isDownload) {
     if (isOn(context, 'metadata')) return metadataReply(services, context, resource);
     if (isOn(context, 'thumbnail')) return coverReply(services, context, resource);
+  }
+  const isPicture = /^image\/(?!svg)/.test(mediaTypeOf(resource.rel));
+  if (isPicture && !isDownload && isOn(context, 'metadata')) {
+    return metadataReply(services, context, resource);
   }
   if (resource.kind.render === undefined || isDownload)
     return fileReply(services, context, resource);
@@ -145,7 +150,8 @@ function perReader(reply: Reply): Reply {
 }
 
 async function metadataReply(services: App, context: Context, resource: Resource): Promise<Answer> {
-  const description = await describeMedia(services, resource);
+  const describe = resource.family === 'media' ? describeMedia : describePicture;
+  const description = await describe(services, resource);
   const etag = etagOf(JSON.stringify(description));
   if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
   return jsonReply(description, { etag, headers: VARY });

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { eventually } from './eventually.ts';
 import { forgetPeak, memoryOf } from './process-memory.ts';
 import { sharedService } from './shared-service.ts';
 import { clip, tone } from './media-files.ts';
@@ -507,4 +508,36 @@ describe('files that change, vanish or are none', () => {
       await Bun.sleep(10);
     }
   }
+});
+
+test('pictures that browsers do not show are downloads, with their size in pixels (DS-157, DS-162)', async () => {
+  const tiff = Buffer.concat([
+    Buffer.from('II*\0\x08\0\0\0\x02\0', 'latin1'),
+    Buffer.from('000103000100000040010000', 'hex'),
+    Buffer.from('0101040001000000f0000000', 'hex'),
+    Buffer.alloc(4),
+  ]);
+  shared.service.write('scan.tif', tiff);
+  shared.service.write('phone.heic', 'no picture');
+  await eventually(async () => expect((await get('/phone')).status).toBe(200));
+  const response = await get('/scan');
+  expect(response.headers.get('content-type')).toBe('image/tiff');
+  expect(response.headers.get('content-disposition')).toStartWith(
+    'attachment; filename="scan.tif"',
+  );
+  expect(Buffer.from(await response.arrayBuffer()).equals(tiff)).toBe(true);
+  const facts = {
+    resource: 'scan',
+    file_name: 'scan.tif',
+    file_size: tiff.length,
+    media_type: 'image',
+  };
+  expect(await (await get('/scan?metadata=1')).json()).toEqual({
+    ...facts,
+    ...{ mime_type: 'image/tiff', width: 320, height: 240 },
+  });
+  expect(await (await get('/phone?metadata=1')).json()).toMatchObject({
+    width: null,
+    height: null,
+  });
 });

@@ -209,6 +209,8 @@ const cases: readonly KindCase[] = [
   fileCase('file', '.jpeg', /^image\/jpeg$/),
   fileCase('file', '.gif', /^image\/gif$/),
   fileCase('file', '.webp', /^image\/webp$/),
+  fileCase('file', '.tif', /^image\/tiff$/),
+  fileCase('file', '.heic', /^image\/heic$/),
   fileCase('media', '.mp4', /^video\/mp4$/, media),
   fileCase('media', '.avi', /^video\/x-msvideo$/, media),
   fileCase('media', '.mkv', /^video\/x-matroska$/, media),

@@ -83,3 +83,62 @@ describe('the size of', () => {
     expect(await sizeOf(file)).toBeNull();
   });
 });
+
+const u16 = (value: number): number[] => [value >> 8, value & 0xff];
+const u32 = (value: number): number[] => [...u16(value >>> 16), ...u16(value & 0xffff)];
+
+test.each([
+  [
+    'little',
+    'II',
+    [42, 0, 8, 0, 0, 0],
+    [2, 0, 0, 1, 3, 0, 1, 0, 0, 0, 0x40, 1, 0, 0, 1, 1, 4, 0, 1, 0, 0, 0, 0xf0, 0, 0, 0],
+  ],
+  [
+    'big',
+    'MM',
+    [0, 42, 0, 0, 0, 8],
+    [0, 2, 1, 0, 0, 3, 0, 0, 0, 1, 1, 0x40, 0, 0, 1, 1, 0, 4, 0, 0, 0, 1, 0, 0, 0, 0xf0],
+  ],
+] as const)('a TIFF in %s endian order says its first size', async (_, order, head, entries) => {
+  const file = bytes(order, head, entries, [0, 0, 0, 0]);
+  expect(await sizeOf(file)).toBe('320x240');
+  for (let end = 0; end < file.length - 4; end++)
+    expect(await sizeOf(file.subarray(0, end))).toBeNull();
+});
+
+describe('a HEIF picture', () => {
+  const box = (type: string, ...content: readonly (string | readonly number[])[]): number[] => {
+    const body = bytes(...content);
+    return [...bytes(u32(body.length + 8), type), ...body];
+  };
+  const size = (width: number, height: number): number[] =>
+    box('ispe', u32(0), u32(width), u32(height));
+  /** A tile of another size stands before the picture, item 7. */
+  const heif = (...turn: readonly number[]): Buffer =>
+    bytes(
+      box('ftyp', 'heic', u32(0), 'mif1heic'),
+      box(
+        'meta',
+        u32(0),
+        box('pitm', u32(0), u16(7)),
+        box(
+          'iprp',
+          box('ipco', size(64, 64), size(320, 240), box('irot', turn.length > 0 ? turn : [0])),
+          box('ipma', u32(0), u32(2), u16(1), [1, 1], u16(7), [2, 0x82, 3]),
+        ),
+      ),
+    );
+
+  test('says the size of its main picture, turned as it is shown', async () => {
+    expect(await sizeOf(heif())).toBe('320x240');
+    expect(await sizeOf(heif(1))).toBe('240x320');
+    expect(await sizeOf(heif(2))).toBe('320x240');
+  });
+
+  test('has none where it is cut', async () => {
+    const file = heif();
+    for (let end = 0; end < file.length; end++)
+      expect(await sizeOf(file.subarray(0, end))).toBeNull();
+  });
+});

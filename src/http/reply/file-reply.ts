@@ -63,7 +63,8 @@ async function contentOf(
 ): Promise<RangedContent> {
   const name = fileNameOf(resource.rel);
   const mediaType = mediaTypeOf(resource.rel);
-  const isDownload = /^(?:true|1)$/i.test(context.queryValue('download') ?? '');
+  const isWanted = /^(?:true|1)$/i.test(context.queryValue('download') ?? '');
+  const isDownload = isWanted || NOT_SHOWN.test(mediaType);
   const isUtf8 = mediaType.startsWith('text/') && (await documents.isUtf8(resource, file));
   const type = isUtf8 ? `${mediaType}; charset=utf-8` : mediaType;
   return {
@@ -81,6 +82,9 @@ async function contentOf(
     },
   };
 }
+
+/** Pictures that no browser, or only one, shows. */
+const NOT_SHOWN = /^image\/(?:heic|heif|tiff)$/;
 
 function policyFor(mediaType: string, isTrusted: boolean): Record<string, string> {
   if (PAGE_TYPES.has(mediaType)) {
