@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { kinds } from '../plugins/index.ts';
 import { Audit } from './accounts/audit/audit.ts';
+import { HandlerCalls } from './accounts/identity/handler-calls.ts';
 import { LocalLogin } from './accounts/identity/local-login.ts';
 import {
   judgedIn,
@@ -77,6 +78,7 @@ export interface App extends PublishedFiles, EventParts {
   readonly audit: Audit;
   readonly keptReplies: KeptReplies;
   readonly localLogin: LocalLogin;
+  readonly handlerCalls: HandlerCalls;
   /** Null while OIDC is off. */
   readonly oidc: Oidc | null;
   readonly reading: TableReader;
@@ -185,6 +187,7 @@ export async function openApp(
     requireStateInPlace: () => state.requireInPlace(),
     audit,
     keptReplies: new KeptReplies(db),
+    handlerCalls: new HandlerCalls(),
     localLogin: new LocalLogin({
       db,
       clock,

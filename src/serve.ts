@@ -2,6 +2,7 @@
  * From a configuration to a listening server, and back: opens the services, joins them with the routes, listens,
  * and closes everything in the opposite order.
  */
+import { dirname } from 'node:path';
 import { type App, openApp } from './app.ts';
 import { countActiveSuperusers } from './accounts/identity/users.ts';
 import { purgeExpiredSessions } from './accounts/identity/sessions.ts';
@@ -12,7 +13,9 @@ import { isLoopback } from './base/loopback.ts';
 import { version } from './base/version.ts';
 import type { Config } from './config/settings.ts';
 import { factsOf, listReadable } from './operations/resources.ts';
+import { API_ROLE } from './handlers/handlers.ts';
 import { FirstRun } from './operations/setup.ts';
+import { prepareSockets } from './processes/child-sockets.ts';
 import { LOOK_MS, readCertificate, ServedCertificate } from './http/certificate.ts';
 import { registerEventMetrics } from './api/metrics.ts';
 import { Metrics, registerProcessMetrics } from './http/metrics.ts';
@@ -69,9 +72,11 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     isLoopback: isLoopback(config.host),
   });
   const services = serverServices(app, firstRun);
+  prepareSockets(dirname(app.handlers.apiSocket), API_ROLE);
   const server = startServer({
     host: config.host,
     port: config.port,
+    socket: app.handlers.apiSocket,
     tls,
     log,
     services,

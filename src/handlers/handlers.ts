@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../base/log.ts';
+import { newSocketPath } from '../processes/child-sockets.ts';
 import { childEnvironment } from '../processes/child-environment.ts';
 import type { HandlerRequest } from './handler-call.ts';
 import { HandlerHost, type HandlerHostOptions } from './handler-host.ts';
@@ -37,6 +38,8 @@ interface Loaded extends LoadResult {
   readonly stamp: string;
 }
 
+/** Of the socket that the server opens for its handlers. */
+export const API_ROLE = 'api';
 /** A description waits so long for a busy process, then omits its routes. */
 const SCHEMA_LIMIT_MS = 2_000;
 
@@ -53,12 +56,15 @@ export class Handlers {
   readonly #hosts: Readonly<Record<Language, HandlerHost>>;
   readonly #docroot: string;
   readonly #results = new Map<string, Loaded | null>();
+  /** Where the server listens for its handlers. */
+  readonly apiSocket: string;
   readonly #onProblem: HandlersOptions['onProblem'];
 
   constructor(options: HandlersOptions) {
     const { docroot, socketDir, environment, limits, log } = options;
     this.#docroot = docroot;
     this.#onProblem = options.onProblem;
+    this.apiSocket = newSocketPath(socketDir, API_ROLE);
     const shared = {
       docroot,
       socketDir,

@@ -13,7 +13,7 @@ import { addressedHandler, callHandler, type HandlerAddress } from '../operation
 import { isStillAdmitted } from './hooks/admission.ts';
 import { gzipBytes, isTextLike, MIN_GZIP_BYTES, acceptsGzip } from './reply/negotiate.ts';
 import type { Context } from './context.ts';
-import { byteStream, whileAllowed } from './reply/outgoing-stream.ts';
+import { byteStream, countedStream, whileAllowed } from './reply/outgoing-stream.ts';
 import { isSafeMethod } from './route.ts';
 
 /** About the connection, not the message (RFC 9110, 7.6.1). */
@@ -51,19 +51,29 @@ export function handlerAnswer(services: App, context: Context): Promise<Response
   const verb: Verb = isSafeMethod(context.method) ? 'read' : 'write';
   const { caller, origin } = context;
   const name = context.segments.slice(1).join('/');
-  const answer = callHandler(services, address, { caller, origin, name, verb }, (user) =>
-    requestFor(context, address, user),
-  );
+  let end = (): void => {};
+  const answer = callHandler(services, address, { caller, origin, name, verb }, (user) => {
+    const call = services.handlerCalls.begin(user);
+    ({ end } = call);
+    return requestFor(context, address, user, call.token);
+  });
   const isAllowed = async (): Promise<boolean> =>
     (await isStillAdmitted(context)) &&
     mayAccess(await loadGrants(services.db, context.caller), address.resource, verb);
-  return answer.then((response) => answerFor(response, context, isAllowed));
+  return answer
+    .then((response) => answerFor(response, context, isAllowed))
+    .then((response) => whenSent(response, end))
+    .catch((error: unknown) => {
+      end();
+      throw error;
+    });
 }
 
 async function requestFor(
   context: Context,
   { resource, nameLength }: HandlerAddress,
   user: Principal,
+  token: string,
 ): Promise<HandlerRequest> {
   if (context.request.headers.has('upgrade')) {
     throw new AppError('not-implemented', 'Protocol upgrades are not supported');
@@ -73,7 +83,7 @@ async function requestFor(
     rel: resource.rel,
     method: context.method,
     target: path + context.search,
-    headers: requestHeaders(context, prefix, user),
+    headers: requestHeaders(context, prefix, user, token),
     body: await requestBody(context),
     signal: context.request.signal,
   };
@@ -91,7 +101,7 @@ function splitPath(path: string, segments: number): [string, string] {
   return [path, '/'];
 }
 
-function requestHeaders(context: Context, prefix: string, user: Principal): Headers {
+function requestHeaders(context: Context, prefix: string, user: Principal, token: string): Headers {
   const { request, peer, requestId } = context;
   const headers = new Headers(request.headers);
   const named = headers.get('connection')?.split(',') ?? [];
@@ -103,6 +113,8 @@ function requestHeaders(context: Context, prefix: string, user: Principal): Head
   if (cookies !== '') headers.set('cookie', cookies);
   // Without one the runtime would send its own, and take what the client cannot.
   if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'identity');
+  headers.set('x-svc-token', token);
+  headers.set('x-svc-socket', latin(context.services.handlers.apiSocket));
   headers.set('x-svc-user', latin(user.username));
   headers.set('x-svc-user-id', String(user.userId));
   headers.set('x-svc-superuser', String(user.isSuperuser));
@@ -141,6 +153,17 @@ async function requestBody({
     return body.stream(limit);
   }
   return body.bytes(limit);
+}
+
+/** The same answer; `onEnd` hears when all of it is sent, or nobody wants the rest. */
+function whenSent(response: Response, onEnd: () => void): Response {
+  const { status, headers, body } = response;
+  const length = headers.get('content-length');
+  if (body === null || (length !== null && Number(length) <= SHORT_BYTES)) {
+    onEnd();
+    return response;
+  }
+  return new Response(countedStream(body, onEnd), { status, headers });
 }
 
 /** The answer without what is not the handler's to say. */

@@ -13,6 +13,7 @@ import { networkOf } from '../base/ip-network.ts';
 import type { Log } from '../base/log.ts';
 import { noteArrival } from '../base/scheduling/arrival.ts';
 import { askedBy } from '../base/scheduling/current-person.ts';
+import { MAY_BE_SILENT } from '../processes/silent-socket.ts';
 import { BodyRoom } from './body/body-room.ts';
 import { Context, type ServerParts } from './context.ts';
 import type { ServerServices } from './dependencies.ts';
@@ -55,6 +56,8 @@ interface ServerOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
+  /** Path of a socket for the handlers of this server; null: none. */
+  readonly socket?: string | null;
   /** Null: plain HTTP. */
   readonly tls: TlsPair | null;
   readonly services: ServerServices;
@@ -94,6 +97,7 @@ function start(options: ServerOptions): RunningServer {
   if (options.tls !== null && options.port !== 0) requireFreePort(options.host, options.port);
   const app = application(options);
   let server = listen(app, options, options.port, options.tls);
+  const local = options.socket ? listenLocally(app, options, options.socket) : null;
   const port = server.port ?? options.port;
   const scheme = options.tls === null ? 'http' : 'https';
   const draining = new Set<Promise<void>>();
@@ -108,9 +112,9 @@ function start(options: ServerOptions): RunningServer {
       draining.add(drained);
     },
     async stop(graceMs) {
-      const stopped = Promise.all([server.stop(false), ...draining]);
+      const stopped = Promise.all([server.stop(false), local?.stop(false), ...draining]);
       const isDrained = await Promise.race([stopped.then(() => true), after(graceMs, false)]);
-      if (!isDrained) await server.stop(true);
+      if (!isDrained) await Promise.all([server.stop(true), local?.stop(true)]);
     },
   };
 }
@@ -147,6 +151,22 @@ function listen(
   });
   if (app.server === null) throw new Error('The server did not start');
   return app.server as BunServer;
+}
+
+/** For processes that may open the state folder. */
+function listenLocally(app: AnyElysia, options: ServerOptions, unix: string): BunServer {
+  const umask = process.umask(0o177);
+  try {
+    return Bun.serve({
+      unix,
+      maxRequestBodySize: MAX_BODY_BYTES,
+      ...MAY_BE_SILENT,
+      routes: nativeRoutes(frontOf(options, (request) => app.fetch(request))),
+      error: (error: Error) => lastResort(options.log, error),
+    });
+  } finally {
+    process.umask(umask);
+  }
 }
 
 function nativeRoutes(frontFor: (shape: PathShape | null) => Front): Record<string, Front> {
@@ -248,6 +268,9 @@ function refusedAddress({ host, port }: ServerOptions, error: unknown): unknown 
   });
 }
 
+/** Who comes through the socket has no address. */
+const LOCAL = '127.0.0.1';
+
 /** The peer of one request. */
 class SocketConnection implements Connection {
   readonly #request: Request;
@@ -259,7 +282,7 @@ class SocketConnection implements Connection {
   }
 
   address(): string | null {
-    return this.#server.requestIP(this.#request)?.address ?? null;
+    return this.#server.requestIP(this.#request)?.address ?? LOCAL;
   }
 
   limitIdle(seconds: number): void {

@@ -205,14 +205,21 @@ function holderOf({ kind, id }: Sender): string {
   return `${kind} ${id}`;
 }
 
+/** A key that is gone, the first run and handlers send as the user. */
+const SENDERS = {
+  session: 'session',
+  'api-key': 'session',
+  setup: 'session',
+  'handler-call': 'bearer',
+  basic: 'basic',
+  token: 'token',
+  bearer: 'bearer',
+} as const satisfies Record<Principal['credential'], Sender['kind']>;
+
 function senderOf(caller: Principal): Sender {
   const { username: label } = caller;
   if (caller.apiKeyId !== null) return { kind: 'api_key', id: String(caller.apiKeyId), label };
-  const kind =
-    caller.credential === 'api-key' || caller.credential === 'setup'
-      ? 'session'
-      : caller.credential;
-  return { kind, id: String(caller.userId), label };
+  return { kind: SENDERS[caller.credential], id: String(caller.userId), label };
 }
 
 /** Throws `permission-denied`, and `not-found` for an event the caller may not read. */

@@ -4,6 +4,7 @@ import { Audit } from '../../src/accounts/audit/audit.ts';
 import { listAudit } from '../support/audit.ts';
 import { authenticate } from '../../src/accounts/identity/authenticate.ts';
 import { refusalOf } from '../../src/accounts/identity/refusal.ts';
+import { HandlerCalls } from '../../src/accounts/identity/handler-calls.ts';
 import { LocalLogin } from '../../src/accounts/identity/local-login.ts';
 import type { AuthServices, RequestCredentials } from '../../src/accounts/identity/method.ts';
 import { methods } from '../../src/accounts/identity/methods/index.ts';
@@ -54,7 +55,7 @@ async function fixture(): Promise<Fixture> {
   const audit = new Audit({ db, clock, log });
   const settings = { isEnabled: true };
   const localLogin = new LocalLogin({ db, clock, log, audit, isEnabled: () => settings.isEnabled });
-  const services = { db, clock, log, localLogin, oidc: null };
+  const services = { db, clock, log, localLogin, handlerCalls: new HandlerCalls(), oidc: null };
   const passwordHash = await phcOf('right');
   const now = clock.now();
   return {

@@ -9,6 +9,7 @@ import { Audit } from '../../src/accounts/audit/audit.ts';
 import { createApiKey } from '../../src/accounts/identity/api-keys.ts';
 import { csrfToken } from '../../src/accounts/identity/csrf-check.ts';
 import { judgePassword } from '../../src/accounts/identity/password-strength.ts';
+import { HandlerCalls } from '../../src/accounts/identity/handler-calls.ts';
 import { LocalLogin } from '../../src/accounts/identity/local-login.ts';
 import { hashPassword } from '../../src/accounts/identity/passwords.ts';
 import { parseScopes } from '../../src/accounts/rights/scopes.ts';
@@ -100,6 +101,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     audit,
     keptReplies: new KeptReplies(db),
     ...emptyFolder(dirname(database.path), { db, clock, log }),
+    handlerCalls: new HandlerCalls(),
     localLogin: new LocalLogin({ db, clock, log, audit, isEnabled }),
     ...openEvents({
       config: () => config,

@@ -8,6 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Soon } from '../../base/scheduling/maybe-promise.ts';
 import type { Database } from '../../store/database.ts';
+import type { HandlerCalls } from './handler-calls.ts';
 import type { LocalLogin } from './local-login.ts';
 import type { Oidc } from '../oidc/oidc.ts';
 import type { Credential, Scope } from '../rights/principal.ts';
@@ -28,6 +29,7 @@ export interface AuthServices {
   readonly clock: Clock;
   readonly log: Log;
   readonly localLogin: LocalLogin;
+  readonly handlerCalls: HandlerCalls;
   /** Null while OIDC is off. */
   readonly oidc: Oidc | null;
 }

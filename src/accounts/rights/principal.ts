@@ -1,4 +1,5 @@
-export type Credential = 'session' | 'api-key' | 'basic' | 'bearer' | 'token' | 'setup';
+export type Credential =
+  'session' | 'api-key' | 'basic' | 'bearer' | 'token' | 'handler-call' | 'setup';
 
 export const VERBS = ['read', 'write'] as const;
 

@@ -11,6 +11,7 @@ sys.path[:] = [entry for entry in sys.path if entry not in ("", sys.argv[2])]
 import asyncio
 import contextlib
 import ctypes
+import http.client
 import json
 import os
 import signal
@@ -19,11 +20,11 @@ import threading
 import time
 import traceback
 import types
-from urllib.parse import unquote
+from urllib.parse import quote, unquote, urlencode
 
 try:
     import uvicorn
-    from fastapi import APIRouter, FastAPI
+    from fastapi import APIRouter, FastAPI, HTTPException
     from starlette.routing import Match
 except ImportError:
     sys.exit(3)
@@ -70,6 +71,83 @@ def describe(error, path):
     places = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(FOLDER)]
     place = f"{places[-1].filename}:{places[-1].lineno}: " if places else ""
     return f"{place}{type(error).__name__}: {error}".replace(FOLDER, "")
+
+
+class DataError(HTTPException):
+    """An answer of 400 and above; a route that does not catch it answers the same."""
+
+
+class Connection(http.client.HTTPConnection):
+    """To the socket of the server, by a short path because the system allows only 107 bytes."""
+
+    def connect(self):
+        path = self.path
+        folder = os.open(os.path.dirname(path), os.O_RDONLY)
+        try:
+            self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self.sock.connect(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
+        finally:
+            os.close(folder)
+
+
+class Data:
+    """The API of this server in the name of whoever called the handler, while the call lasts."""
+
+    def __init__(self, headers):
+        self.token = headers["x-svc-token"]
+        # Starlette reads headers as Latin-1; the path is UTF-8.
+        self.path = headers["x-svc-socket"].encode("latin-1").decode()
+
+    def fetch(self, path, method="GET", body=None, headers=None):
+        """Status, headers and bytes of any route; no error for any status."""
+        connection = Connection("localhost")
+        connection.path = self.path
+        try:
+            given = {"Authorization": f"Bearer {self.token}", **(headers or {})}
+            connection.request(method, path, body, given)
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read()
+        finally:
+            connection.close()
+
+    def ask(self, path, method="GET", value=None):
+        body = None if value is None else json.dumps(value)
+        status, _, answer = self.fetch(path, method, body, {"Content-Type": "application/json"})
+        found = json.loads(answer)
+        if status >= 400:
+            raise DataError(status, found.get("detail", found))
+        return found
+
+    def rows(self, name, filter=None, columns=None, **wish):
+        """`sort`, `order`, `q`, `limit` and `offset` as in the API."""
+        if filter is not None:
+            wish["filter"] = json.dumps(filter)
+        if columns is not None:
+            wish["columns"] = ",".join('"' + one.replace('"', '""') + '"' for one in columns)
+        return self.ask(f"/api/{quote(name)}/?{urlencode(wish)}")
+
+    def create(self, name, rows):
+        rows = [rows] if isinstance(rows, dict) else list(rows)
+        return self.ask(f"/api/{quote(name)}/", "POST", {"action": "create", "data": rows})
+
+    def update(self, name, row):
+        return self.ask(f"/api/{quote(name)}/", "PATCH", {"action": "update", "data": row})
+
+    def remove(self, name, row_id):
+        row = {"_row_id": row_id}
+        return self.ask(f"/api/{quote(name)}/", "DELETE", {"action": "delete", "data": row})
+
+    def query(self, query):
+        """In the search language: `rows` and `meta`."""
+        return self.ask("/search2/api/run/", "POST", {"query": query})
+
+
+def provide_data():
+    """`import svc` in a handler."""
+    module = types.ModuleType("svc")
+    module.data = lambda request: Data(request.headers)
+    module.DataError = DataError
+    sys.modules["svc"] = module
 
 
 class Handler:
@@ -337,6 +415,7 @@ def main():
             file.write("500")
     sys.argv[:] = ["svc-handlers"]
     sys.path.append(DOCROOT)
+    provide_data()
     config = uvicorn.Config(
         application,
         log_config=None,

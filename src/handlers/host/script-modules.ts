@@ -6,10 +6,12 @@ import * as elysia from 'elysia';
 import * as typebox from '@sinclair/typebox';
 import * as compiler from '@sinclair/typebox/compiler';
 import * as system from '@sinclair/typebox/system';
+import { data } from './data-client.ts';
 import * as value from '@sinclair/typebox/value';
 
 const MODULES: Readonly<Record<string, object>> = {
   elysia,
+  svc: { data },
   '@sinclair/typebox': typebox,
   '@sinclair/typebox/compiler': compiler,
   '@sinclair/typebox/system': system,

@@ -3,7 +3,15 @@ import type { AuthenticationMethod } from '../method.ts';
 import { apiKey } from './api-key.ts';
 import { basic } from './basic.ts';
 import { bearer } from './bearer.ts';
+import { handlerCall } from './handler-call.ts';
 import { session } from './session.ts';
 import { token } from './token.ts';
 
-export const methods: readonly AuthenticationMethod[] = [session, apiKey, basic, token, bearer];
+export const methods: readonly AuthenticationMethod[] = [
+  session,
+  apiKey,
+  basic,
+  token,
+  handlerCall,
+  bearer,
+];
