@@ -7,7 +7,7 @@
 import type { Piece } from '../base/files/piece-writer.ts';
 import type { FileColumn } from './infer/file-type.ts';
 import type { FormCounts, Reading } from './infer/reading.ts';
-import type { DateOrder } from './values/date-spelling.ts';
+import type { DateOrder } from './values/date-form.ts';
 import type { DecimalMark } from './values/number-spelling.ts';
 
 /** A value as the typed copy holds it: booleans are 0 and 1. */
@@ -80,6 +80,8 @@ export interface ReadOptions {
   readonly decimal?: DecimalMark;
   readonly thousands?: string;
   readonly dateOrder?: DateOrder;
+  /** See `parseDatePattern`. */
+  readonly dateFormat?: string;
 }
 
 export interface Learned {

@@ -22,9 +22,9 @@ import type { ChildJobs } from '../../processes/child-server.ts';
 import type { BuildOrder } from '../../tables/copy/copy-lineage.ts';
 import { lineageFor } from '../../tables/copy/copy-lineage.ts';
 import { sealCopy } from '../../tables/copy/copy-seal.ts';
-import { loadTable } from '../../tables/copy/load.ts';
+import { type LoadOptions, loadTable } from '../../tables/copy/load.ts';
 import { ProgressWriter } from '../../tables/copy/read-progress.ts';
-import { type Learned, ReadAgain } from '../../tables/types.ts';
+import { type Learned, ReadAgain, type ReadOptions } from '../../tables/types.ts';
 import { initialiseMeta, TABLE_FORMAT } from '../../tables/copy/table-meta.ts';
 import { companionFingerprint } from '../../tables/copy/table-target.ts';
 import { type CompanionPaths, readOptions, readSchema } from '../companions.ts';
@@ -109,7 +109,7 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
         companion: schema,
         ids: ids && (() => keptIds(ids)),
         blank: blankOf(kind),
-        spellings: options.options,
+        spellings: spellingsOf(options.options),
       }).catch((error: unknown) => {
         if (!(error instanceof ReadAgain) || learned !== undefined) throw error;
         return load(error.learned);
@@ -160,6 +160,20 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
     progress.end();
     await source.close();
   }
+}
+
+function spellingsOf({
+  decimal,
+  thousands,
+  dateOrder,
+  dateFormat,
+}: ReadOptions): NonNullable<LoadOptions['spellings']> {
+  return {
+    ...(decimal !== undefined && { decimal }),
+    ...(thousands !== undefined && { thousands }),
+    ...(dateOrder && { dateOrder }),
+    ...(dateFormat !== undefined && { dateFormat }),
+  };
 }
 
 /** With all its bytes in memory, unless it is large or never stops changing. */

@@ -8,7 +8,7 @@ import { cuts, memberAt } from '../../base/json/member-path.ts';
 import type { Form, Word } from '../syntax/ast.ts';
 import { Problem, unknownName, type Place } from '../syntax/problem.ts';
 import { type NativeColumn, nativeType } from '../../tables/encode/native-value.ts';
-import { dateKey } from '../../tables/values/date-spelling.ts';
+import { columnKey } from '../../tables/values/column-dates.ts';
 import { timeOf, timeValue } from '../expressions/time.ts';
 import { isObject, type Row, type Value } from '../expressions/value.ts';
 
@@ -46,13 +46,13 @@ export function isOfDates({ native }: CellType): boolean {
 export function timeReader(cells: CellType): ((text: string) => string | null) | null {
   if (!isOfDates(cells)) return null;
   const { native } = cells;
-  const { style, order } = native!.dates ?? {};
-  if (order === undefined) return timeOf;
+  const { dates } = native!;
+  if (!dates) return timeOf;
   return (text) => {
-    const key = dateKey(text, order);
+    const key = columnKey(text, dates);
     if (key === null) return timeOf(text);
     // Keys of moments with a zone are in UTC, those without are in the zone of the run.
-    return timeOf(style?.hasZone ? `${key}${key.includes('T') ? '' : 'T00:00:00'}Z` : key);
+    return timeOf(dates.style?.hasZone ? `${key}${key.includes('T') ? '' : 'T00:00:00'}Z` : key);
   };
 }
 

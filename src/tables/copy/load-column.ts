@@ -29,7 +29,7 @@ import {
   type TextContext,
 } from '../infer/reading.ts';
 import type { Cell, ClassCounts, Column, StoredValue } from '../types.ts';
-import { dateSortKey } from '../values/date-spelling.ts';
+import { dateSortKey } from '../values/column-dates.ts';
 import { isPointed } from '../values/number-spelling.ts';
 
 /** Strings in no form, of dates or numbers, after which a column is plain text. */
@@ -136,7 +136,8 @@ export class LoadColumn {
     this.#type = this.#reading.type;
     this.isKeyed = this.#reading.dates?.isKeyed === true;
     const isInferred = this.declared === undefined && this.#blank === 'empty';
-    this.#isQuick = isInferred && !this.#file && !this.#reading.numbers;
+    const isQuick = !this.#reading.numbers && !isNamed(this.#context);
+    this.#isQuick = isInferred && !this.#file && isQuick;
     const isNumeric = this.#type === 'integer' || this.#type === 'number';
     this.#isNumeric = isNumeric && !this.#reading.numbers;
     this.#isDoubtful = this.#type === 'string' && typeOfCounts(sample) === 'number';
@@ -190,8 +191,10 @@ export class LoadColumn {
   /** Counts how the cell is spelled. */
   #look(cell: Cell, found: CellClass): void {
     const { spellsNumbers } = this.#context;
-    if (found === 'blank' || found === 'boolean' || (found !== 'string' && !spellsNumbers)) return;
+    if (found === 'blank' || found === 'boolean') return;
     const text = String(cell);
+    if (this.#forms.isFormatted(text)) this.#forms.formatted++;
+    if (found !== 'string' && !spellsNumbers) return;
     if (found === 'number' && isPointed(text)) this.#forms.pointed++;
     if (this.#forms.isWhole) this.#forms.addText(text);
   }
@@ -220,7 +223,7 @@ export class LoadColumn {
 
   /** Of the value just stored, for keyed columns. */
   key(value: StoredValue): string | null {
-    return dateSortKey(value, this.#reading.dates?.order ?? null);
+    return dateSortKey(value, this.#reading.dates!);
   }
 
   /** For the first `count` cells; may return the list itself. */

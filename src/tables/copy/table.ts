@@ -24,7 +24,7 @@ import {
 import type { FileStamp } from '../../base/files/file-stamp.ts';
 import { openReader } from '../read/connection.ts';
 import { createIndexSql } from './table-index.ts';
-import { dateSortKey } from '../values/date-spelling.ts';
+import { dateSortKey } from '../values/column-dates.ts';
 import { TableCache } from './table-cache.ts';
 import type { Column, StoredValue } from '../types.ts';
 
@@ -304,25 +304,25 @@ export class Table {
   }
 
   async #writeRows(db: Database, change: TableCommit): Promise<void> {
-    const orders = new Map(
+    const keyedDates = new Map(
       this.columns.flatMap(({ position, dates }) =>
-        dates?.isKeyed ? [[position, dates.order] as const] : [],
+        dates?.isKeyed ? [[position, dates] as const] : [],
       ),
     );
     for (const [rowId, values] of change.updates) {
       const names = [...values.keys()].map((position) => `c${position} = ?`);
-      const keys = [...values].filter(([position]) => orders.has(position));
+      const keys = [...values].filter(([position]) => keyedDates.has(position));
       names.push(...keys.map(([position]) => `k${position} = ?`));
       db.query(`UPDATE rows SET ${names.join(', ')} WHERE _row_id = ?`).run(
         ...values.values(),
-        ...keys.map(([position, value]) => dateSortKey(value, orders.get(position)!)),
+        ...keys.map(([position, value]) => dateSortKey(value, keyedDates.get(position)!)),
         rowId,
       );
     }
     const remove = db.query('DELETE FROM rows WHERE _row_id = ?');
     for (const rowId of change.deletes) remove.run(rowId);
     const positions = this.head.columns.map((column) => column.position);
-    const keyed = [...orders];
+    const keyed = [...keyedDates];
     const names = [...positions.map((p) => `c${p}`), ...keyed.map(([p]) => `k${p}`)];
     const insert = db.query(
       `INSERT INTO rows (${['_row_id', ...names].join(', ')}) ` +
@@ -333,7 +333,7 @@ export class Table {
       insert.run(
         rowId,
         ...positions.map((position) => values.get(position) ?? null),
-        ...keyed.map(([position, order]) => dateSortKey(values.get(position) ?? null, order)),
+        ...keyed.map(([position, dates]) => dateSortKey(values.get(position) ?? null, dates)),
       );
       if (++written % ROWS_PER_TURN === 0) await Bun.sleep(0);
     }

@@ -11,7 +11,7 @@ import { compareBytes } from '../../base/paths.ts';
 import { MAX_CELL_CHARACTERS } from '../limits.ts';
 import { declaredClass } from '../infer/declared-type.ts';
 import { fileCell, Misfit } from './file-cell.ts';
-import { writtenDate } from '../values/date-spelling.ts';
+import { writtenDate } from '../values/column-dates.ts';
 import { spelledNumber, spellNumber } from '../values/number-spelling.ts';
 import type { FileColumn } from '../infer/file-type.ts';
 import type { Cell, Column } from '../types.ts';
@@ -201,7 +201,7 @@ function isMixed({ type, counts }: Column): boolean {
 /** In the spelling of the column. */
 function spelledCell(value: unknown, { type, format, dates, numbers }: Column): string | Misfit {
   if (dates && format) {
-    const text = typeof value === 'string' ? writtenDate(value, format, dates.style) : null;
+    const text = typeof value === 'string' ? writtenDate(value, format, dates) : null;
     return text ?? new Misfit(format);
   }
   const file = PLAIN[type === 'integer' ? 'integer' : 'number'];

@@ -1,8 +1,8 @@
 /** Values as Parquet counts them, of columns whose types a file declares and of texts that are dates. */
 import type { FileColumn, FileType, TimeUnit } from '../infer/file-type.ts';
-import type { ColumnDates, Reading } from '../infer/reading.ts';
+import type { Reading } from '../infer/reading.ts';
 import { daysOf, momentOf, timeOf, UNITS_PER_SECOND } from '../values/calendar.ts';
-import { dateKey } from '../values/date-spelling.ts';
+import { type ColumnDates, columnKey } from '../values/column-dates.ts';
 import { POWERS_OF_TEN } from '../values/short-decimal.ts';
 
 type Shown = string | number | bigint;
@@ -29,7 +29,7 @@ export function nativeType({ file, format, dates }: NativeColumn): FileType | nu
 
 /** What the column's cells stand for, in ISO form; null for a text that is no date. */
 export function isoDates({ dates }: NativeColumn): (text: string) => string | null {
-  return dates ? (text) => dateKey(text, dates.order) : (text) => text;
+  return dates ? (text) => columnKey(text, dates) : (text) => text;
 }
 
 /**

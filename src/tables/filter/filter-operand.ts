@@ -3,8 +3,7 @@ import { MAX_NUMBER_LENGTH } from '../../base/json/json.ts';
 import { BOOLEAN_TEXT } from '../values/boolean-text.ts';
 import { exactNumber, jsonTypeOf, NumberLiteral } from './filter-json.ts';
 import type { ColumnType, WideNumber } from '../infer/file-type.ts';
-import type { ColumnDates } from '../infer/reading.ts';
-import { operandKey } from '../values/date-spelling.ts';
+import { type ColumnDates, operandKey } from '../values/column-dates.ts';
 import { instantOf } from '../values/instant.ts';
 import { type NumberStyle, spelledNumber } from '../values/number-spelling.ts';
 import { wideOperand } from '../values/wide-number.ts';
@@ -59,7 +58,7 @@ export function comparable(
       if (text === undefined) return undefined;
       return (
         (kind === 'range' ? firstInstant(text, dates) : null) ??
-        (dates ? operandKey(text, dates.style) : instantOf(text)) ??
+        (dates ? operandKey(text, dates) : instantOf(text)) ??
         undefined
       );
     case 'string':
@@ -75,7 +74,7 @@ function firstInstant(text: string, dates: ColumnDates | undefined): string | nu
   const isMonth = /^\d{4}-\d{2}$/.test(text);
   if (!isMonth && !/^\d{4}$/.test(text)) return null;
   const day = `${text}${isMonth ? '' : '-01'}-01`;
-  return dates ? operandKey(day, dates.style) : instantOf(day);
+  return dates ? operandKey(day, dates) : instantOf(day);
 }
 
 /** A string, or a number's JSON text; undefined when refused. */

@@ -8,8 +8,8 @@
 import type { Comparison, Filter, RangeOperator } from './filter.ts';
 import { joinParts, type PlanValue, type SqlPart } from '../read/sql-part.ts';
 import { type Blank, comparedSql, type TableColumn, textFormSql } from '../read/query-table.ts';
-import { AFTER_MOMENTS, sortableText } from '../values/date-spelling.ts';
-import type { ColumnDates } from '../infer/reading.ts';
+import { sortableText } from '../values/date-style.ts';
+import { AFTER_MOMENTS, type ColumnDates } from '../values/column-dates.ts';
 import type { FilterValue } from './filter-operand.ts';
 
 const INT64_LIMIT = 2n ** 63n;

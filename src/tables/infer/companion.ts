@@ -6,6 +6,8 @@
  */
 import { type AppError, unreadable } from '../../base/errors.ts';
 import type { ReadOptions } from '../types.ts';
+import { parseDatePattern } from '../values/date-pattern.ts';
+import { GROUP_MARKS } from '../values/number-spelling.ts';
 
 /** In bytes; a schema of 2,000 columns takes a tenth. */
 export const MAX_COMPANION_BYTES = 1024 * 1024;
@@ -58,11 +60,19 @@ export interface CompanionOptions {
   readonly problem: string | null;
 }
 
-type OptionName = 'header_row' | 'delimiter' | 'encoding' | 'range';
+type OptionName =
+  | 'header_row'
+  | 'delimiter'
+  | 'encoding'
+  | 'range'
+  | 'decimal'
+  | 'thousands'
+  | 'date_order'
+  | 'date_format';
 
 const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
-  csv: ['header_row', 'delimiter', 'encoding'],
-  excel: ['header_row', 'range'],
+  csv: ['header_row', 'delimiter', 'encoding', 'decimal', 'thousands', 'date_order', 'date_format'],
+  excel: ['header_row', 'range', 'date_order', 'date_format'],
 };
 
 /** What the options of a kind may say. */
@@ -85,7 +95,11 @@ export function parseOptions(text: string, { kind }: { kind: string }): Companio
     if (name === 'header_row') options.headerRow = headerRowOf(value);
     else if (name === 'range') options.range = rangeOf(value);
     else if (name === 'delimiter') options.delimiter = DELIMITERS.find((one) => one === value);
-    else options.encoding = ENCODINGS.find((one) => one === value);
+    else if (name === 'encoding') options.encoding = ENCODINGS.find((one) => one === value);
+    else if (name === 'decimal') options.decimal = DECIMALS.find((one) => one === value);
+    else if (name === 'thousands') options.thousands = thousandsOf(value, options.decimal);
+    else if (name === 'date_order') options.dateOrder = DATE_ORDERS.find((one) => one === value);
+    else options.dateFormat = dateFormatOf(value);
     const isTaken = options[MEMBER[name]] !== undefined;
     if (isTaken) continue;
     delete options[MEMBER[name]];
@@ -94,6 +108,8 @@ export function parseOptions(text: string, { kind }: { kind: string }): Companio
   return { options, problem: wrong.length > 0 ? `Companion options: ${wrong.join('; ')}` : null };
 }
 
+const DECIMALS = ['.', ','] as const;
+const DATE_ORDERS = ['dmy', 'mdy'] as const;
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 export const ENCODINGS = [
   'utf-8',
@@ -108,11 +124,19 @@ const MEMBER = {
   delimiter: 'delimiter',
   encoding: 'encoding',
   range: 'range',
+  decimal: 'decimal',
+  thousands: 'thousands',
+  date_order: 'dateOrder',
+  date_format: 'dateFormat',
 } as const;
 const EXPECTED: Readonly<Record<OptionName, string>> = {
   header_row: 'an integer from 1 on',
   delimiter: 'a comma, semicolon, tab or vertical bar',
   encoding: 'utf-8, utf-16le, utf-16be, latin1, windows-1252 or cp850',
+  decimal: 'a point or a comma',
+  thousands: 'empty, or a comma, point, apostrophe or space, and another mark than "decimal"',
+  date_order: 'dmy or mdy',
+  date_format: 'a whole date such as %d.%m.%y or %Y%m%d %H:%M',
   range: 'cells such as C3:F20, or C3 where the table begins',
 };
 
@@ -127,6 +151,15 @@ export function lostGuess(option: 'encoding' | 'header_row'): AppError {
 function headerRowOf(value: unknown): number | undefined {
   const row = typeof value === 'string' && /^[0-9]+$/.test(value) ? Number(value) : value;
   return typeof row === 'number' && Number.isSafeInteger(row) && row >= 1 ? row : undefined;
+}
+
+function thousandsOf(value: unknown, decimal: string | undefined): string | undefined {
+  const isMark = typeof value === 'string' && GROUP_MARKS.has(value) && value !== decimal;
+  return isMark ? value : undefined;
+}
+
+function dateFormatOf(value: unknown): string | undefined {
+  return typeof value === 'string' && parseDatePattern(value) !== null ? value : undefined;
 }
 
 /** Of at least two rows. */

@@ -4,14 +4,11 @@
  *
  * Everything is decided from counts, so that an edit that changes them decides anew without the file.
  */
+import { dateForm } from '../values/date-scan.ts';
+import { type DateOrder } from '../values/date-form.ts';
+import { type DateStyle, dateStyleOf, declaredStyleOf } from '../values/date-style.ts';
 import {
-  dateForm,
-  type DateOrder,
-  type DateStyle,
-  dateStyleOf,
-  declaredStyleOf,
-} from '../values/date-spelling.ts';
-import {
+  hasMarks,
   isPointed,
   numberForm,
   type NumberContext,
@@ -19,6 +16,8 @@ import {
   numberStyleOf,
 } from '../values/number-spelling.ts';
 import type { Cell, ClassCounts, Column } from '../types.ts';
+import type { ColumnDates } from '../values/column-dates.ts';
+import { datePattern, patternKey } from '../values/date-pattern.ts';
 import { declaredClass, declaredColumnType } from './declared-type.ts';
 import { type FileColumn, type ColumnType, presentedType } from './file-type.ts';
 import { type BlankMode, classIn, typeOfCounts } from './infer.ts';
@@ -28,6 +27,8 @@ export interface TextContext extends NumberContext {
   /** Numbers may be spelled with marks (CSV). */
   readonly spellsNumbers: boolean;
   readonly dateOrder?: DateOrder;
+  /** See `parseDatePattern`. */
+  readonly dateFormat?: string;
 }
 
 export const PLAIN_CONTEXT: TextContext = { spellsNumbers: false };
@@ -40,19 +41,12 @@ export interface FormCounts {
   odd: number;
   /** Numbers like `1.234`. */
   pointed: number;
+  /** Cells that fit the date format of the file. */
+  formatted: number;
 }
 
 export function emptyForms(): FormCounts {
-  return { forms: {}, odd: 0, pointed: 0 };
-}
-
-/** How dates of a column compare. */
-export interface ColumnDates {
-  readonly style: DateStyle | null;
-  /** Named or found; null: day and month are never in question, or never clear. */
-  readonly order: DateOrder | null;
-  /** The copy holds a key beside each text, because the texts do not sort by time. */
-  readonly isKeyed: boolean;
+  return { forms: {}, odd: 0, pointed: 0, formatted: 0 };
 }
 
 export interface Reading {
@@ -71,8 +65,9 @@ export interface CountedColumn {
   readonly file?: FileColumn;
 }
 
-export function isNamed({ decimal, thousands }: NumberContext): boolean {
-  return decimal !== undefined || thousands !== undefined;
+/** The companion says how texts are spelled, so that all are looked at. */
+export function isNamed({ decimal, thousands, dateFormat }: TextContext): boolean {
+  return decimal !== undefined || thousands !== undefined || dateFormat !== undefined;
 }
 
 /** Null for a column whose forms would have to be counted first. */
@@ -95,7 +90,12 @@ function readingOf(column: CountedColumn, context: TextContext): Reading | null 
   if (column.file) return fileReading(column.file);
   const { counts, forms } = column;
   const type = typeOfCounts(counts);
-  const isMarked = context.spellsNumbers && isNamed(context) && type !== 'boolean';
+  const { dateFormat } = context;
+  const cells = counts.integer + counts.number + counts.string;
+  if (dateFormat !== undefined && counts.boolean === 0 && cells > 0 && forms.formatted === cells) {
+    return formattedReading(dateFormat);
+  }
+  const isMarked = context.spellsNumbers && hasMarks(context) && type !== 'boolean';
   if (type !== 'string' && !isMarked) return { type };
   if (forms.odd > 0 || counts.boolean > 0) return { type: 'string' };
   if (forms.forms === null) return null;
@@ -105,6 +105,14 @@ function readingOf(column: CountedColumn, context: TextContext): Reading | null 
   if (type !== 'string' || counts.integer + counts.number > 0) return { type: 'string' };
   const style = dateStyleOf(forms.forms, context.dateOrder ?? null);
   return style === null ? { type: 'string' } : datesReading(style);
+}
+
+function formattedReading(pattern: string): Reading {
+  return {
+    type: 'string',
+    format: datePattern(pattern)!.hasTime ? 'date-time' : 'date',
+    dates: { style: null, order: null, isKeyed: true, pattern },
+  };
 }
 
 function datesReading(style: DateStyle): Reading {
@@ -132,7 +140,7 @@ function declaredReading(column: CountedColumn, context: TextContext): Reading |
     return { type, format: declaredFormat, dates };
   }
   const isNumeric = context.spellsNumbers && (type === 'integer' || type === 'number');
-  const mayBeSpelled = isNumeric && (counts.string > 0 || isNamed(context)) && forms.odd === 0;
+  const mayBeSpelled = isNumeric && (counts.string > 0 || hasMarks(context)) && forms.odd === 0;
   if (!mayBeSpelled || counts.boolean > 0) return { type };
   if (forms.forms === null) return null;
   const numbers = numberStyleOf(forms.forms, context, true);
@@ -162,8 +170,9 @@ export function countCell(
   counts[found] += step;
   if (found === 'boolean') return;
   const isNumber = found !== 'string';
-  if (isNumber && !context.spellsNumbers) return;
   const text = String(cell);
+  if (isFormatted(text, context)) forms.formatted += step;
+  if (isNumber && !context.spellsNumbers) return;
   if (found === 'number' && isPointed(text)) forms.pointed += step;
   const form = formOf(text, context);
   if (form < 0) forms.odd += step;
@@ -174,12 +183,17 @@ export function countCell(
   }
 }
 
+function isFormatted(text: string, { dateFormat }: TextContext): boolean {
+  const pattern = dateFormat === undefined ? null : datePattern(dateFormat);
+  return pattern !== null && patternKey(text, pattern) !== null;
+}
+
 /** Equal for readings that store the same values and compare them alike. */
 export function storageOf(reading: Reading): string {
   const { dates, numbers, format } = reading;
   if (numbers) return `number ${JSON.stringify(numbers.marks)}`;
   if (!dates) return reading.type;
-  return `${format} ${dates.order} ${dates.isKeyed} ${dates.style?.pattern} ${dates.isKeyed ? '' : JSON.stringify(dates.style?.parts)}`;
+  return `${format} ${dates.pattern} ${dates.order} ${dates.isKeyed} ${dates.style?.pattern} ${dates.isKeyed ? '' : JSON.stringify(dates.style?.parts)}`;
 }
 
 /** By the counts after edits. */
@@ -223,6 +237,7 @@ export class FormCollector {
   #isWhole = true;
   #odd = 0;
   pointed = 0;
+  formatted = 0;
 
   constructor(context: TextContext, maxOdd: number) {
     this.#context = context;
@@ -232,6 +247,10 @@ export class FormCollector {
   /** Cells are still looked at. */
   get isWhole(): boolean {
     return this.#isWhole;
+  }
+
+  isFormatted(text: string): boolean {
+    return this.#context.dateFormat !== undefined && isFormatted(text, this.#context);
   }
 
   addText(text: string): void {
@@ -269,9 +288,9 @@ export class FormCollector {
   }
 
   get counts(): FormCounts {
-    const { pointed } = this;
-    if (!this.#isWhole) return { forms: null, odd: this.#odd, pointed };
+    const { pointed, formatted } = this;
+    if (!this.#isWhole) return { forms: null, odd: this.#odd, pointed, formatted };
     for (let at = 0; at < this.#rows.length; at++) this.#flush(at);
-    return { forms: Object.fromEntries(this.#others), odd: this.#odd, pointed };
+    return { forms: Object.fromEntries(this.#others), odd: this.#odd, pointed, formatted };
   }
 }

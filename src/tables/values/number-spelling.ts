@@ -4,7 +4,7 @@
  * One text may fit several pairs of marks, so each gets a *form*, one number that says what marks it has; the counted
  * forms of a column decide which pair is meant.
  */
-import { DATE_FORMS } from './date-spelling.ts';
+import { DATE_FORMS } from './date-form.ts';
 
 export type DecimalMark = '.' | ',';
 
@@ -27,7 +27,7 @@ const MARKS = ['', ',', '.', "'", '\u2019', ' ', '\u00a0', '\u202f'] as const;
 const SPACES = ' \u00a0\u202f';
 const APOSTROPHES: ReadonlySet<string> = new Set(["'", '\u2019', '\u00a0', '\u202f']);
 /** Group marks a companion may name. */
-const GROUP_MARKS: ReadonlySet<string> = new Set(MARKS);
+export const GROUP_MARKS: ReadonlySet<string> = new Set(MARKS);
 
 const SIZES = {
   /** The only mark, before exactly three digits: it may be either. */
@@ -194,11 +194,10 @@ export function numberStyleOf(
   const keys = Object.keys(forms).map(Number);
   if (keys.length === 0 || keys.some((form) => form < DATE_FORMS)) return null;
   const counted = keys.map(partsOf);
-  const isNamed = context.decimal !== undefined || context.thousands !== undefined;
   const pairs = pairsOf(context).filter((pair) => counted.every((parts) => fits(parts, pair)));
   const [pair] = pairs.filter((one) => isRegular(counted, one));
   if (!pair) return null;
-  if (!isNamed) {
+  if (!hasMarks(context)) {
     const isSame = (other: Pair) =>
       counted.every(
         (parts) => parts.either === 0 || isGrouping(parts, pair) === isGrouping(parts, other),
@@ -207,6 +206,11 @@ export function numberStyleOf(
     if (!isDeclared && !isProven(counted, pair, context)) return null;
   }
   return styleOf(counted, pair);
+}
+
+/** The companion names the marks. */
+export function hasMarks({ decimal, thousands }: NumberContext): boolean {
+  return decimal !== undefined || thousands !== undefined;
 }
 
 /** Pairs without groups come first. */

@@ -1,0 +1,100 @@
+/** How a date is spelled, as one number: the counted *forms* of a column decide whether its texts are dates. */
+
+export type DateOrder = 'dmy' | 'mdy';
+
+/** Where day and month stand; `/` and `-` after two short numbers leave that open. */
+export type Pattern =
+  | 'year-dash'
+  | 'year-slash'
+  | 'year-point'
+  | 'day-point'
+  | 'slash'
+  | 'dash'
+  | 'name-dash'
+  | 'name-space'
+  | 'name-first';
+
+export const PATTERNS: readonly Pattern[] = [
+  'year-dash',
+  'year-slash',
+  'year-point',
+  'day-point',
+  'slash',
+  'dash',
+  'name-dash',
+  'name-space',
+  'name-first',
+];
+export const ZONES = ['', 'Z', 'UTC', '+HH:MM', '+HHMM', '+HH'] as const;
+export type Zone = (typeof ZONES)[number];
+
+/** What a form is made of: a mixed-radix number, so that all forms together stay below 2^27. */
+export const SIZES = {
+  pattern: PATTERNS.length,
+  /** Both orders, only day first, only month first. */
+  order: 3,
+  /** No evidence (two digits needed), with a zero, without. */
+  day: 3,
+  month: 3,
+  /** No evidence, three letters, whole. */
+  name: 3,
+  /** `Jan`, `JAN`, `jan`. */
+  nameCase: 3,
+  /** No time, after `T`, `t` or a space. */
+  time: 4,
+  seconds: 2,
+  fraction: 10,
+  comma: 2,
+  /** 24 hours; then 12 hours with `PM`, ` PM`, `pm`, ` pm`. */
+  clock: 5,
+  hour: 3,
+  zone: ZONES.length,
+  zoneSpace: 2,
+} as const;
+
+export type Field = keyof typeof SIZES;
+export const FIELDS = Object.keys(SIZES) as Field[];
+export type FormParts = Record<Field, number>;
+
+export const STRIDES = Object.fromEntries(
+  FIELDS.map((field, index) => [
+    field,
+    FIELDS.slice(0, index).reduce((product, before) => product * SIZES[before], 1),
+  ]),
+) as FormParts;
+
+/** Above every form of a date. */
+export const DATE_FORMS = FIELDS.reduce((product, field) => product * SIZES[field], 1);
+
+export const EITHER = 0;
+export const DAY_FIRST = 1;
+export const MONTH_FIRST = 2;
+export const NEUTRAL = 0;
+export const PADDED = 1;
+export const BARE = 2;
+
+export function partsOf(form: number): FormParts {
+  const parts = {} as FormParts;
+  let rest = form;
+  for (const field of FIELDS) {
+    parts[field] = rest % SIZES[field];
+    rest = Math.floor(rest / SIZES[field]);
+  }
+  return parts;
+}
+
+export const MONTHS: readonly string[] = [
+  'january',
+  'february',
+  'march',
+  'april',
+  'may',
+  'june',
+  'july',
+  'august',
+  'september',
+  'october',
+  'november',
+  'december',
+];
+export const NAME_LENGTH = 3;
