@@ -71,3 +71,44 @@ scenarios('the summary of a dataset', { files: { 'a.csv': csv } }, [
     contains: 'string_pattern_mismatch',
   },
 ]);
+
+const dated = 'tag,n\n31.12.2023,1\n1.2.2024,2\n,9\n15.1.2024,3\n1.2.2024,4\n';
+
+scenarios('the summary of dates as the file spells them (DS-212)', { files: { 'd.csv': dated } }, [
+  {
+    name: 'has the first and the last by time, and values as they are spelled',
+    actor: 'reader',
+    path: '/ui/d/?summary=facets&column=tag',
+    status: 200,
+    contains: [
+      '"min":"31.12.2023","max":"1.2.2024"',
+      '"top":[{"value":"1.2.2024","rows":2}',
+      '"blanks":1',
+    ],
+  },
+  {
+    name: 'has bars in the order of time',
+    actor: 'reader',
+    path: '/ui/d/?summary=chart&type=bar&x=tag&y=n&measure=sum',
+    status: 200,
+    contains: '"points":[{"x":"31.12.2023","y":1},{"x":"15.1.2024","y":3},{"x":"1.2.2024","y":6}]',
+  },
+  {
+    name: 'has lines over time',
+    actor: 'reader',
+    path: '/ui/d/?summary=chart&type=line&x=tag&y=n&measure=sum',
+    status: 200,
+    json: {
+      axis: 'time',
+      points: [
+        { x: Date.UTC(2023, 11, 31), y: 1 },
+        { x: Date.UTC(2024, 0, 15), y: 3 },
+        { x: Date.UTC(2024, 1, 1), y: 6 },
+      ],
+      rows: 4,
+      skipped: 1,
+      note: '',
+      isPartial: false,
+    },
+  },
+]);

@@ -1,6 +1,8 @@
 export interface GridColumn {
   readonly name: string;
   readonly type: 'integer' | 'number' | 'boolean' | 'string';
+  /** Its texts are dates. */
+  readonly format?: 'date' | 'date-time';
   readonly isWritable: boolean;
 }
 

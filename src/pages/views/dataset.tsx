@@ -225,6 +225,7 @@ function gridOf(
     columns: table.columns.map((column) => ({
       name: column.name,
       type: column.type,
+      ...(column.format && { format: column.format }),
       isWritable: writable.has(column),
     })),
   };

@@ -1,7 +1,7 @@
 /**
  * The points of a chart: a few hundred, from any number of rows.
  *
- * Texts that all begin like an ISO date make a time axis. Rows past MAX_VALUES are left out, and the answer says so.
+ * Texts that are dates, or all begin like an ISO date, make a time axis. Rows past MAX_VALUES are left out, and the answer says so.
  */
 import { type FactValue, histogramOf, rangeOf, roundWidth } from './column-facts.ts';
 import { instantOf } from '../values/instant.ts';
@@ -44,13 +44,17 @@ const ISO_START = /^\d{4}-\d{2}-\d{2}(?:$|[T ])/;
 
 export class ChartCollector {
   readonly #order: ChartOrder;
+  /** Of a text across; what it is itself where it is no date of its column. */
+  readonly #isoOf: (text: string) => string;
   readonly #xs: (string | number)[] = [];
   readonly #ys: number[] = [];
   #skipped = 0;
   #isFull = false;
 
-  constructor(order: ChartOrder) {
+  /** `isoOf` reads the dates of the column across, as it spells them. */
+  constructor(order: ChartOrder, isoOf: (text: string) => string | null = (text) => text) {
     this.#order = order;
+    this.#isoOf = (text) => isoOf(text) ?? text;
   }
 
   get isFull(): boolean {
@@ -67,7 +71,9 @@ export class ChartCollector {
       this.#isFull = true;
       return;
     }
-    this.#xs.push(typeof x === 'boolean' ? String(x) : x);
+    // Bars are named as the file spells them.
+    const isPlaced = typeof x === 'string' && this.#order.type !== 'bar';
+    this.#xs.push(typeof x === 'boolean' ? String(x) : isPlaced ? this.#isoOf(x) : x);
     if (needsY) this.#ys.push(y as number);
   }
 
@@ -139,12 +145,18 @@ export class ChartCollector {
     this.#xs.forEach((x, index) => measure(groups, x, this.#ys[index]));
     const all = this.#measured(groups);
     const limit = inOrderOfText ? MAX_LINE_POINTS : MAX_BARS;
-    const sorted = all.sort(inOrderOfText ? byPosition : (a, b) => b.y - a.y || byPosition(a, b));
+    const placeOf = (x: string | number): string | number =>
+      typeof x === 'string' ? this.#isoOf(x) : x;
+    const byPlace = (a: { x: string | number }, b: { x: string | number }): number =>
+      byPosition({ x: placeOf(a.x) }, { x: placeOf(b.x) });
+    const sorted = all.sort(inOrderOfText ? byPlace : (a, b) => b.y - a.y || byPlace(a, b));
     const which = inOrderOfText ? 'first' : 'largest';
     const note = sorted.length > limit ? `The ${which} ${limit} of ${sorted.length} values.` : '';
     const shown = sorted.slice(0, limit);
     // Days and years go in order; only names are sorted by bar.
-    if (shown.every(({ x }) => typeof x === 'number' || ISO_START.test(x))) shown.sort(byPosition);
+    const isPlaced = ({ x }: { x: string | number }): boolean =>
+      typeof x === 'number' || ISO_START.test(this.#isoOf(x));
+    if (shown.every(isPlaced)) shown.sort(byPlace);
     const points = shown.map(({ x, y }) => ({ x: String(x), y }));
     return this.#answer('text', points, 0, note);
   }

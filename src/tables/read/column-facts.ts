@@ -20,7 +20,7 @@ export interface ColumnFacts {
   readonly isDistinctBound: boolean;
   /** Most frequent first; ties in order of appearance. */
   readonly top: readonly { readonly value: string | number | boolean; readonly rows: number }[];
-  /** Of the numbers if there are any, else of the texts in code unit order; null without values. */
+  /** Of the numbers if there are any, else of the texts, dates by time and others in code unit order; null without values. */
   readonly min: string | number | null;
   readonly max: string | number | null;
   /** Of the numbers; null without any. */
@@ -45,8 +45,14 @@ export class ColumnFactsCollector {
   readonly #counts = new Map<string | number | boolean, number>();
   readonly #numbers: number[] = [];
   #sum = 0;
-  #minText: string | null = null;
-  #maxText: string | null = null;
+  readonly #isoOf: (text: string) => string | null;
+  #least: { readonly text: string; readonly key: string } | null = null;
+  #greatest: { readonly text: string; readonly key: string } | null = null;
+
+  /** `isoOf` reads the column's dates, as it spells them. */
+  constructor(isoOf: (text: string) => string | null = (text) => text) {
+    this.#isoOf = isoOf;
+  }
 
   add(value: FactValue): void {
     this.#rows++;
@@ -68,8 +74,8 @@ export class ColumnFactsCollector {
       distinct: this.#counts.size,
       isDistinctBound: this.#isBound,
       top: top.map(([value, rows]) => ({ value, rows })),
-      min: range?.min ?? this.#minText,
-      max: range?.max ?? this.#maxText,
+      min: range?.min ?? this.#least?.text ?? null,
+      max: range?.max ?? this.#greatest?.text ?? null,
       mean: this.#numbers.length === 0 ? null : this.#sum / this.#numbers.length,
       histogram: range === null ? [] : histogramOf(this.#numbers, MAX_BARS),
     };
@@ -88,8 +94,13 @@ export class ColumnFactsCollector {
   }
 
   #addText(value: string): void {
-    if (this.#minText === null || value < this.#minText) this.#minText = value.slice(0, MAX_TEXT);
-    if (this.#maxText === null || value > this.#maxText) this.#maxText = value.slice(0, MAX_TEXT);
+    const key = this.#isoOf(value);
+    // What is no date of its column is neither the first nor the last.
+    if (key === null) return;
+    if (this.#least === null || key < this.#least.key)
+      this.#least = { text: value.slice(0, MAX_TEXT), key };
+    if (this.#greatest === null || key > this.#greatest.key)
+      this.#greatest = { text: value.slice(0, MAX_TEXT), key };
   }
 }
 

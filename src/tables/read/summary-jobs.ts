@@ -8,6 +8,7 @@ import type { Database } from 'bun:sqlite';
 import { ChartCollector, type ChartOrder, type ChartSeries } from './chart-series.ts';
 import { ColumnFactsCollector, type ColumnFacts, type FactValue } from './column-facts.ts';
 import type { Row, RowShape } from '../encode/encode.ts';
+import { isoDates } from '../encode/native-value.ts';
 import { wideNumber } from '../infer/file-type.ts';
 import { openReader, registerFunctions } from './connection.ts';
 import type { QueryPlan } from './query-plan.ts';
@@ -62,15 +63,16 @@ function summarise(order: SummaryOrder): SummaryAnswer {
 function summaryOf(db: Database, order: SummaryOrder): Summary {
   const { wish, plan } = order;
   const [x, y] = readersOf(plan.shape);
+  const isoOf = isoDates(plan.shape.columns[0] ?? {});
   if (wish.kind === 'facts') {
-    const facts = new ColumnFactsCollector();
+    const facts = new ColumnFactsCollector(isoOf);
     const isPartial = !eachRow(db, order, (row) => {
       facts.add(x!(row));
       return true;
     });
     return { ...facts.facts(), isPartial };
   }
-  const chart = new ChartCollector(wish);
+  const chart = new ChartCollector(wish, isoOf);
   const isPartial = !eachRow(db, order, (row) => {
     // A list names a column once, so the second axis may show the first one's values.
     chart.add(x!(row), (y ?? x)!(row));

@@ -182,7 +182,9 @@ function firstChoice(columns: readonly GridColumn[], rows: readonly GridRow[]): 
     columns.find(({ type }) => type === 'number') ?? columns.find(({ type }) => type === 'integer');
   const texts = columns.filter(({ type }) => type === 'string' || type === 'boolean');
   const text = texts.find(repeats) ?? texts[0];
-  const date = columns.find(({ name, type }) => type === 'string' && /date|time|day/i.test(name));
+  const date =
+    columns.find(({ format }) => format !== undefined) ??
+    columns.find(({ name, type }) => type === 'string' && /date|time|day/i.test(name));
   const y = numeric?.name ?? '';
   if (date !== undefined && y !== '') return { type: 'line', x: date.name, y, measure: 'mean' };
   if (text !== undefined) return { type: 'bar', x: text.name, y: '', measure: 'count' };

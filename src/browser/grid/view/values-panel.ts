@@ -61,7 +61,7 @@ export function makeValuesPanel({ page, columns, restriction, filter }: ValuesOp
       const details = make(
         'details',
         { open: index < OPEN_AT_FIRST, ontoggle: () => details.open && void load(column) },
-        make('summary', column.name, make('small', ` ${column.type}`)),
+        make('summary', column.name, make('small', ` ${column.format ?? column.type}`)),
         make('div.facts-body'),
       );
       parts.set(column.name, details);
