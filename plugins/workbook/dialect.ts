@@ -8,6 +8,10 @@ export interface Dialect {
   readonly format: 'xlsx' | 'xls' | 'foreign';
   readonly readOnlyReason?: string;
   readonly sheet: string;
+  /** Name of a table or range on it; null: the sheet's own. */
+  readonly table: string | null;
+  /** Rows may be added past `lastRow`, where nothing is in their way. */
+  readonly grows: boolean;
   /** Sheet row, from 1. */
   readonly headerRow: number;
   /** Sheet column of the table's first, from 0. */

@@ -46,6 +46,8 @@ export async function readForeignSheet(
   const identity = {
     format: 'foreign',
     sheet: name,
+    table: null,
+    grows: false,
     readOnlyReason: FOREIGN_IS_READ_ONLY,
   } as const;
   const table = new TableSink(sink, identity, options);

@@ -10,7 +10,7 @@ import type { KindLimits } from '../../src/docroot/kind.ts';
 import { MAX_ROWS_LOOKED_AT } from '../../src/tables/infer/header-row.ts';
 import type { Cell, ReadOptions } from '../../src/tables/types.ts';
 import { type Dialect, placeOf } from './dialect.ts';
-import { readWorkbook } from './reader.ts';
+import { rangeOfTable, readWorkbook } from './reader.ts';
 import { TableSink } from './table-sink.ts';
 
 interface FirstRow {
@@ -38,8 +38,14 @@ export async function previewWorkbook(
     if (error !== enough && !(error instanceof AppError)) throw error;
     if (error !== enough) problem = (error as AppError).message;
   }
+  const named = await rangeOfTable(source, options.sheet, limits);
+  const place = named === undefined ? options : { range: named };
   const sink = new FirstRows();
-  const table = new TableSink(sink, { format: 'xlsx', sheet: options.sheet ?? '' }, options);
+  const table = new TableSink(
+    sink,
+    { format: 'xlsx', sheet: '', table: null, grows: false },
+    place,
+  );
   for (const { number, cells } of first) table.row(number, 0, (width) => cells.slice(0, width));
   table.end(0);
   return {

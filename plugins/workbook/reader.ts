@@ -1,8 +1,9 @@
 import { unreadable } from '../../src/base/errors.ts';
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import type { KindLimits, SheetName } from '../../src/docroot/kind.ts';
-import type { ReadOptions, RowSink } from '../../src/tables/types.ts';
+import type { Cell, ReadOptions, RowSink } from '../../src/tables/types.ts';
 import { type Archive, openArchive } from './archive/archive.ts';
+import { rangeText } from './cell-reference.ts';
 import {
   foreignSheetNames,
   isFlatDocument,
@@ -12,6 +13,7 @@ import {
 import { DEFAULT_LIMITS, MAX_PART_BYTES } from './limits.ts';
 import { readLegacySheet } from './xls/legacy-reader.ts';
 import { openLegacyWorkbook } from './xls/legacy-workbook.ts';
+import { namedTables, tableNamed } from './xlsx/named-tables.ts';
 import { openPackage } from './xlsx/package.ts';
 import { readSheet } from './xlsx/sheet-reader.ts';
 
@@ -31,18 +33,63 @@ export async function readWorkbook(
   return readSheet(source, options, sink, maxBytes);
 }
 
-/** In workbook order. Throws `unreadable-file`. */
+/** In workbook order, each worksheet before the tables named on it. Throws `unreadable-file`. */
 export async function readWorksheetNames(
   source: FileSource,
   { maxBytes }: KindLimits = DEFAULT_LIMITS,
 ): Promise<SheetName[]> {
   const format = await formatOf(source, maxBytes);
   if (format.kind === 'foreign') return foreignSheetNames(source, format.archive);
-  const { worksheets } =
-    format.kind === 'legacy'
-      ? await openLegacyWorkbook(source)
-      : await openPackage(source, maxBytes);
-  return worksheets.map(({ name, isHidden }) => (isHidden ? { hidden: name } : name));
+  if (format.kind === 'legacy') {
+    const { worksheets } = await openLegacyWorkbook(source);
+    return worksheets.map(({ name, isHidden }) => (isHidden ? { hidden: name } : name));
+  }
+  const book = await openPackage(source, maxBytes);
+  const names: SheetName[] = [];
+  const isTaken = new Set(book.worksheets.map(({ name }) => name));
+  for (const sheet of book.worksheets) {
+    const tables = await namedTables(book, sheet, ({ name }, rows) =>
+      readRows(source, name, rows, maxBytes),
+    );
+    const own = tables.map((table) => `${sheet.name}/${table}`).filter((one) => !isTaken.has(one));
+    for (const name of [sheet.name, ...own]) names.push(sheet.isHidden ? { hidden: name } : name);
+  }
+  return names;
+}
+
+/** In A1 notation, of a table that the workbook names; undefined for a whole worksheet. */
+export async function rangeOfTable(
+  source: FileSource,
+  name: string | undefined,
+  { maxBytes }: KindLimits,
+): Promise<string | undefined> {
+  if (name?.includes('/') !== true) return undefined;
+  if ((await formatOf(source, maxBytes)).kind !== 'package') return undefined;
+  const { table } = await tableNamed(await openPackage(source, maxBytes), name);
+  return table === null ? undefined : rangeText(table.range);
+}
+
+/** The cells of some rows; the sheet is read up to the last of them. */
+async function readRows(
+  source: FileSource,
+  sheet: string,
+  wanted: readonly number[],
+  maxBytes: number,
+): Promise<ReadonlyMap<number, Cell[]>> {
+  const found = new Map<number, Cell[]>();
+  const last = Math.max(...wanted);
+  const enough = new Error('enough rows');
+  const look = (row: number, cells: Cell[]): void => {
+    if (wanted.includes(row)) found.set(row, cells);
+    if (row >= last) throw enough;
+  };
+  const nothing = { header: () => {}, segment: () => {}, layout: () => {} };
+  try {
+    await readSheet(source, { sheet, learned: { firstColumn: 0 }, look }, nothing, maxBytes);
+  } catch (error) {
+    if (error !== enough) throw error;
+  }
+  return found;
 }
 
 type Format =

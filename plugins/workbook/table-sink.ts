@@ -25,7 +25,7 @@ interface SheetRow {
 
 export class TableSink {
   readonly #sink: RowSink;
-  readonly #identity: Pick<Dialect, 'format' | 'sheet' | 'readOnlyReason'>;
+  readonly #identity: Pick<Dialect, 'format' | 'sheet' | 'table' | 'grows' | 'readOnlyReason'>;
   readonly #options: ReadOptions;
   /** What counts of the sheet; open to the right and below for a range of one cell. */
   readonly #region: CellRange | null;
@@ -44,7 +44,7 @@ export class TableSink {
 
   constructor(
     sink: RowSink,
-    identity: Pick<Dialect, 'format' | 'sheet' | 'readOnlyReason'>,
+    identity: Pick<Dialect, 'format' | 'sheet' | 'table' | 'grows' | 'readOnlyReason'>,
     options: ReadOptions,
   ) {
     this.#sink = sink;

@@ -42,9 +42,8 @@ export function companionPaths(
   sheet: string | null,
   ownsStem: boolean,
 ): CompanionPaths {
-  // A sheet name comes from the file's content and must not name another folder.
-  if (sheet?.includes('/')) return { schema: [], options: [] };
-  const suffix = sheet === null ? '' : `.${sheet}`;
+  // The name comes from the file's content and must not name another folder.
+  const suffix = sheet === null ? '' : `.${sheet.replaceAll('/', '.')}`;
   const names = ownsStem ? [rel, stemOf(rel)] : [rel];
   const stems = [...new Set(names)].map((name) => `${COMPANION_FOLDER}/${name}${suffix}`);
   return {

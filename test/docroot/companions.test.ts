@@ -17,7 +17,11 @@ test('a sheet adds its name', () => {
 });
 
 test('a sheet name cannot lead elsewhere', () => {
-  expect(companionPaths('inv.xlsx', '../../etc', true)).toEqual({ schema: [], options: [] });
+  const { schema, options } = companionPaths('inv.xlsx', '../../etc', true);
+  for (const path of [...schema, ...options]) expect(path).toMatch(/^\.svc\/[^/]+$/);
+  expect(companionPaths('inv.xlsx', 'Data/Orders', false).schema).toEqual([
+    '.svc/inv.xlsx.Data.Orders.schema.json',
+  ]);
 });
 
 test('companions are told from the rest of the state directory', () => {

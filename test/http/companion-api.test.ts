@@ -1,4 +1,4 @@
-/** Companions through the API, the page and the command line (DS-225): who may, what is refused, what is left behind. */
+/** Companions through the API, the page and the command line (DS-228): who may, what is refused, what is left behind. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Workbook } from 'exceljs';
+import { type CellValue, Workbook } from 'exceljs';
 import { type Encoding, encodeText } from '../../plugins/csv/encoding.ts';
 import { create, remove, update } from './changes.ts';
 import { address, get, list } from './listing.ts';
@@ -38,6 +38,58 @@ const TABLE = [
   ['Ost', 'März', 3],
 ];
 
+/** Two of Excel's tables side by side, a named range below, and names that are no tables. */
+async function tables(): Promise<Buffer> {
+  const workbook = new Workbook();
+  const sheet = workbook.addWorksheet('Sheet');
+  const column = (name: string) => ({ name });
+  const ref = (at: string) => ({ ref: at, headerRow: true });
+  sheet.getCell('B1').value = 'Overview';
+  sheet.addTable({
+    ...ref('B3'),
+    name: 'Orders',
+    columns: ['item', 'n'].map(column),
+    rows: [
+      ['cup', 2],
+      ['pot', 1],
+    ],
+  });
+  sheet.addTable({
+    ...ref('E3'),
+    name: 'People',
+    columns: ['name', 'age'].map(column),
+    rows: [['Ada', 36]],
+  });
+  for (const [at, value] of Object.entries(
+    block('B8', [
+      ['from', 'rate'],
+      ['EUR', 1],
+      ['USD', 1.1],
+    ]),
+  )) {
+    sheet.getCell(at).value = value as CellValue;
+  }
+  workbook.definedNames.add('Sheet!$B$8:$C$10', 'Rates');
+  workbook.definedNames.add('Sheet!$C$9:$C$10', 'OneColumn');
+  workbook.definedNames.add('Sheet!$B$9:$C$10', 'Numbers');
+  return Buffer.from(await workbook.xlsx.writeBuffer());
+}
+
+async function soleTable(): Promise<Buffer> {
+  const workbook = new Workbook();
+  workbook.addWorksheet('Sheet').addTable({
+    ref: 'A1',
+    name: 'Sole',
+    headerRow: true,
+    columns: [{ name: 'a' }, { name: 'b' }],
+    rows: [
+      [1, 2],
+      [2, 3],
+    ],
+  });
+  return Buffer.from(await workbook.xlsx.writeBuffer());
+}
+
 const books = {
   'c3.xlsx': await book(block('C3', TABLE)),
   'titles.xlsx': await book(
@@ -68,6 +120,8 @@ const books = {
       ['u', 'v', 'w'],
     ]),
   }),
+  'tables.xlsx': await tables(),
+  'sole.xlsx': await soleTable(),
   'labels.xlsx': await book({ ...block('C3', TABLE), A200: 'a remark far below', B150: 5 }),
 };
 
@@ -318,5 +372,77 @@ describe('a table of a worksheet', () => {
       if (id === 1) expect(status).toBe(200);
       else expect({ status, detail }).toMatchObject({ status: 422 });
     }
+  });
+});
+
+describe('tables that a workbook names', () => {
+  const names = async (name: string) => {
+    const { body } = await get(shared.reader, '/_svc/resources');
+    const all = (body as { name: string }[]).map((one) => one.name);
+    return all.filter((one) => one.startsWith(name));
+  };
+  const cellsOf = async (name: string): Promise<Record<string, unknown>> => {
+    const workbook = new Workbook();
+    await workbook.xlsx.readFile(join(shared.service.docroot, name));
+    const cells: Record<string, unknown> = {};
+    workbook.worksheets[0]!.eachRow((row) =>
+      row.eachCell((cell) => void (cells[cell.address] = cell.value)),
+    );
+    return cells;
+  };
+
+  test('are datasets of their own beside their worksheet', async () => {
+    expect(await names('tables')).toEqual([
+      'tables/Sheet',
+      'tables/Sheet/Orders',
+      'tables/Sheet/People',
+      'tables/Sheet/Rates',
+    ]);
+    expect(await rows('tables/Sheet/Orders')).toEqual([
+      { _row_id: 1, item: 'cup', n: 2 },
+      { _row_id: 2, item: 'pot', n: 1 },
+    ]);
+    expect(await rows('tables/Sheet/People')).toEqual([{ _row_id: 1, name: 'Ada', age: 36 }]);
+    expect(await rows('tables.xlsx/Sheet/Rates')).toEqual([
+      { _row_id: 1, from: 'EUR', rate: 1 },
+      { _row_id: 2, from: 'USD', rate: 1.1 },
+    ]);
+  });
+
+  test('that are all of their sheet, or are no tables, add nothing', async () => {
+    expect(await names('sole')).toEqual(['sole/Sheet']);
+    expect(await rows('sole/Sheet')).toMatchObject([{ a: 1 }, { a: 2 }]);
+  });
+
+  test('are changed alone, grow where there is room, and their sheet follows', async () => {
+    const before = await cellsOf('tables.xlsx');
+    const orders = 'tables/Sheet/Orders';
+    expect((await update(shared.writer, orders, { _row_id: 2, n: 5 })).status).toBe(200);
+    expect((await create(shared.writer, orders, [{ item: 'jug', n: 9 }])).status).toBe(200);
+    const changed: Record<string, unknown> = { ...before, C5: 5, B6: 'jug', C6: 9 };
+    expect(await cellsOf('tables.xlsx')).toEqual(changed);
+    expect(await rows(orders)).toMatchObject([{ n: 2 }, { n: 5 }, { _row_id: 3, item: 'jug' }]);
+    expect(JSON.stringify(await rows('tables/Sheet'))).toContain('jug');
+    expect(await rows('tables/Sheet/People')).toEqual([{ _row_id: 1, name: 'Ada', age: 36 }]);
+    // The next row is the title of another table.
+    const full = await create(shared.writer, orders, [{ item: 'x' }, { item: 'y' }]);
+    expect({ status: full.status, detail: full.detail }).toEqual({
+      status: 422,
+      detail: "Cannot write 'tables.xlsx': the cell B8 below the table is in use",
+    });
+    const fixed = await create(shared.writer, 'tables/Sheet/Rates', [{ from: 'CHF' }]);
+    expect(fixed.detail).toContain('where its range ends');
+    expect((await remove(shared.writer, orders, 1)).status).toBe(200);
+    delete changed['B4'];
+    delete changed['C4'];
+    expect(await cellsOf('tables.xlsx')).toEqual(changed);
+  });
+
+  test('are closed to who may only read their sheet, and the other way round', async () => {
+    await shared.service.accounts.grant('clerk', 'tables/Sheet/People', 'read');
+    const clerk = await shared.service.as('clerk');
+    expect((await list(clerk, 'tables/Sheet/People')).status).toBe(200);
+    expect((await list(clerk, 'tables/Sheet')).status).toBe(403);
+    expect((await list(clerk, 'tables/Sheet/Orders')).status).toBe(403);
   });
 });

@@ -277,7 +277,7 @@ test('the kind names its files, and why legacy ones cannot be written (DS-23, DS
 test('a sheet of more than 5 million cells is refused', () => {
   const table = new TableSink(
     { header() {}, segment() {}, layout() {} },
-    { format: 'xlsx', sheet: 's' },
+    { format: 'xlsx', sheet: 's', table: null, grows: false },
     { headerRow: 1 },
   );
   const row = Array.from({ length: 1000 }, (_, index) => index);

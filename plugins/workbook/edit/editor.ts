@@ -97,7 +97,12 @@ export async function editWorkbook(
   return {
     pieces,
     layout: {
-      dialect: { ...dialect, rows: rows.after.toJSON(), hasFormulas },
+      dialect: {
+        ...dialect,
+        rows: rows.after.toJSON(),
+        lastRow: dialect.lastRow && Math.max(dialect.lastRow, rows.created?.last ?? 0),
+        hasFormulas,
+      },
       bodyOffset: layout.bodyOffset,
       segments: segmentsAfter(layout.segments, changes),
     },
@@ -116,7 +121,8 @@ export async function editWorkbook(
       })),
       ...followed.delivered,
     ],
-    changedSheets: followed.changedSheets,
+    // Tables of a sheet are parts of it.
+    changedSheets: [...followed.changedSheets, sheet.name],
     isReread: followed.isReread,
   };
 }
@@ -195,6 +201,7 @@ class TargetRows {
   readonly created: {
     readonly first: number;
     readonly last: number;
+    readonly firstColumn: number;
     readonly width: number;
   } | null;
   /** Deleted and not filled again. */
@@ -205,7 +212,7 @@ class TargetRows {
   readonly #layout: Pick<Dialect, 'headerRow' | 'width' | 'firstColumn' | 'lastRow'>;
 
   constructor(dialect: Dialect, { updates, deletes, creates }: TableChanges) {
-    const { width, headerRow, firstColumn, lastRow } = dialect;
+    const { width, headerRow, firstColumn, lastRow, grows } = dialect;
     const inSheet = (cells: ReadonlyMap<number, Cell>): ReadonlyMap<number, Cell> =>
       new Map(Array.from(cells, ([position, cell]) => [firstColumn + position, cell]));
     const map = RowMap.of(dialect.rows);
@@ -232,7 +239,7 @@ class TargetRows {
     if (first + creates.length - 1 > MAX_ROWS) {
       throw mismatch(`a worksheet may not exceed ${MAX_ROWS} rows`);
     }
-    if (creates.length > 0 && first + creates.length - 1 > (lastRow ?? MAX_ROWS)) {
+    if (creates.length > 0 && !grows && first + creates.length - 1 > (lastRow ?? MAX_ROWS)) {
       throw unreadable(`the table may not go past row ${lastRow}, where its range ends`);
     }
     for (const [index, cells] of creates.entries()) {
@@ -253,7 +260,7 @@ class TargetRows {
     this.templateRow = creates.length > 0 ? above : null;
     this.created =
       creates.length > 0
-        ? { first, last: first + creates.length - 1, width: firstColumn + width }
+        ? { first, last: first + creates.length - 1, firstColumn, width: firstColumn + width }
         : null;
   }
 

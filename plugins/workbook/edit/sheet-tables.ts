@@ -11,6 +11,8 @@ interface CreatedRows {
   /** Sheet rows, inclusive. */
   readonly first: number;
   readonly last: number;
+  readonly firstColumn: number;
+  /** End of the columns, from A. */
   readonly width: number;
 }
 
@@ -49,7 +51,8 @@ function extendedTable(text: string, part: string, rows: CreatedRows): string | 
     table.first.row < rows.first &&
     table.last.row >= rows.first - 1 &&
     table.last.row < rows.last &&
-    table.first.column < rows.width;
+    table.first.column < rows.width &&
+    table.last.column >= rows.firstColumn;
   if (!goesOn) return null;
   let result = text;
   for (const { span, range } of references.toReversed()) {

@@ -29,7 +29,11 @@ export async function readLegacySheet(
   const sheet = book.worksheets.find(({ name }) => name === (options.sheet ?? name));
   if (!sheet) throw unreadable(`it has no worksheet named ${JSON.stringify(options.sheet)}`);
   const rows = new LegacyCells(book).read(sheet.offset);
-  const table = new TableSink(sink, { format: 'xls', sheet: sheet.name }, options);
+  const table = new TableSink(
+    sink,
+    { format: 'xls', sheet: sheet.name, table: null, grows: false },
+    options,
+  );
   let bytes = 0;
   for (const row of [...rows.keys()].sort((a, b) => a - b)) {
     const cells = rows.get(row)!;

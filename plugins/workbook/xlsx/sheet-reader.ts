@@ -5,9 +5,11 @@
 import type { FileSource } from '../../../src/base/files/file-source.ts';
 import type { Cell, ReadOptions, RowSink } from '../../../src/tables/types.ts';
 import { expand } from '../archive/expansion.ts';
+import { rangeText } from '../cell-reference.ts';
 import { TableSink } from '../table-sink.ts';
 import { CellContent } from './cell-content.ts';
-import { openPackage, worksheetNamed } from './package.ts';
+import { tableNamed } from './named-tables.ts';
+import { openPackage } from './package.ts';
 import type { RowScanner } from './row-scanner.ts';
 import { readSharedStrings } from './shared-strings.ts';
 import { SheetWindow } from './sheet-window.ts';
@@ -21,7 +23,7 @@ export async function readSheet(
   maxBytes: number,
 ): Promise<void> {
   const book = await openPackage(source, maxBytes);
-  const sheet = worksheetNamed(book, options.sheet);
+  const { sheet, table: named } = await tableNamed(book, options.sheet);
   const strings = await readSharedStrings(book);
   const content = new CellContent({
     part: sheet.entry.name,
@@ -29,7 +31,11 @@ export async function readSheet(
     is1904: book.is1904,
     sharedString: (index) => strings[index],
   });
-  const table = new TableSink(sink, { format: 'xlsx', sheet: sheet.name }, options);
+  const table = new TableSink(
+    sink,
+    { format: 'xlsx', sheet: sheet.name, table: named?.name ?? null, grows: named?.grows ?? false },
+    named === null ? options : { range: rangeText(named.range), look: options.look },
+  );
   const window = new SheetWindow(sheet.entry.name, expand(book.archive, sheet.entry));
   try {
     const { data } = await window.start();

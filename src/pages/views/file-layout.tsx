@@ -99,7 +99,7 @@ export async function fileLayoutReply(
 ): Promise<Reply> {
   await requireArrangement(services, context, resource);
   const companions = await readCompanions(services, resource);
-  const names = optionNames(resource.kind.type);
+  const names = namesOf(resource);
   const asked = shown.form?.options ?? (isChosen(context, names) ? chosen(context, names) : null);
   const options = asked ?? companions.options ?? {};
   const known = Object.fromEntries(
@@ -142,7 +142,7 @@ export async function fileLayoutFormReply(
   const fields = (await context.form()) ?? new Map<string, string>();
   const { user, origin } = context;
   const actor = { user, origin, name: user.username };
-  const form = formValues(fields, optionNames(resource.kind.type));
+  const form = formValues(fields, namesOf(resource));
   const page = `/ui/${encodePath(resource.canonical)}/`;
   try {
     const ifMatch = [fields.get('version') ?? ''];
@@ -177,6 +177,11 @@ export async function fileLayoutFormReply(
       form,
     });
   }
+}
+
+/** A table inside of a worksheet has its place from the workbook. */
+function namesOf({ kind, sheet }: Resource): readonly string[] {
+  return sheet?.includes('/') ? [] : optionNames(kind.type);
 }
 
 async function requireArrangement(

@@ -295,8 +295,10 @@ export class Edits {
         beforeCommit: () => lock.check(),
       });
       const rows = await this.#follow(table, draft, plan, written);
-      const changed = new Set(plan.changedSheets);
-      const unchanged = siblings.filter(({ sheet }) => sheet === null || !changed.has(sheet));
+      const changed = plan.changedSheets ?? [];
+      const unchanged = siblings.filter(
+        ({ sheet }) => !changed.some((one) => sheet === one || sheet?.startsWith(`${one}/`)),
+      );
       await this.#followSiblings(unchanged, state.stamp, written);
       if (rows !== null) this.#notify(target, table, rows);
       return written.hash;
