@@ -23,6 +23,7 @@ import { healthRoute } from './api/health.ts';
 import { hecRoutes } from './api/events/hec.ts';
 import { landingRoute } from './pages/views/landing.tsx';
 import { mcpRoute } from './mcp/route.ts';
+import { journaldRoute } from './api/events/journald.ts';
 import { lokiRoute, otlpRoute } from './api/events/otlp.ts';
 import { mediaRoute } from './pages/views/media.tsx';
 import { metricsRoute } from './api/metrics.ts';
@@ -66,6 +67,7 @@ export const plugins: readonly AnyElysia[] = [
   elasticRoutes,
   otlpRoute,
   lokiRoute,
+  journaldRoute,
   uploadsRoute,
   userRoutes,
   groupRoutes,

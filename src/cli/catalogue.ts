@@ -7,6 +7,7 @@ import type { CheckProgress } from '../docroot/parsing/file-check.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import { RESERVED_PATTERNS, shadowedNames } from '../docroot/registry/shadowed-names.ts';
 import type { ExplanationServices } from '../operations/access-explanations.ts';
+import { findListenerProblem } from '../operations/syslog.ts';
 import { routes } from '../routes.ts';
 
 export interface Catalogue {
@@ -14,6 +15,8 @@ export interface Catalogue {
   readonly warnings: readonly string[];
   readonly problems: readonly { readonly rel: string; readonly reason: string }[];
   readonly services: ExplanationServices;
+  /** Null: each syslog listener has its user. */
+  findListenerProblem(): Promise<string | null>;
   /** Null: the audit is intact. */
   findAuditProblem(): Promise<string | null>;
   close(): Promise<void>;
@@ -61,6 +64,7 @@ export async function openCatalogue(
       ...unread,
       ...app.registry.scanProblems().map(({ rel, text }) => ({ rel, reason: text })),
     ],
+    findListenerProblem: () => findListenerProblem(app),
     findAuditProblem: () => findTampering(app.db),
     close: () => app.close(),
   };

@@ -18,6 +18,7 @@ interface DeliveryOptions {
   readonly name: string;
   /** Resolves when the messages are on disk. Rejects with `unavailable`, `throttled` to be tried again later. */
   readonly store: (messages: readonly SyslogMessage[]) => Promise<void>;
+  readonly onLost: (messages: readonly SyslogMessage[], reason: string, status: number) => void;
   /** There is room again. */
   readonly onRoom: () => void;
   readonly clock: Clock;
@@ -105,6 +106,12 @@ export class SyslogDelivery {
       this.#report(error);
       if (isLater && !this.#isClosing) return false;
       this.refused += batch.length;
+      const isKnown = error instanceof AppError;
+      this.#options.onLost(
+        batch,
+        isKnown ? error.message : String(error),
+        isKnown ? error.status : 500,
+      );
       return true;
     }
   }

@@ -6,6 +6,7 @@
 
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
+const LESS_THAN = 0x3c;
 const MAX_COUNT_DIGITS = 9;
 
 /** Cuts one connection's bytes into messages. */
@@ -46,7 +47,7 @@ export class SyslogFramer {
 
   #pushLines(chunk: Uint8Array): void {
     for (let from = 0; from < chunk.length;) {
-      const newline = chunk.indexOf(NEWLINE, from);
+      const newline = lineEnd(chunk, from);
       const end = newline < 0 ? chunk.length : newline;
       this.#keep(chunk.subarray(from, end));
       if (newline >= 0) this.#finish(this.#isCut);
@@ -98,6 +99,17 @@ export class SyslogFramer {
     this.#isCut = false;
     if (message.length > 0) this.#onMessage(message, isCut);
   }
+}
+
+/** A line feed, or a NUL where a message ends: Python's handler writes one behind each. Negative: none. */
+function lineEnd(chunk: Uint8Array, from: number): number {
+  const newline = chunk.indexOf(NEWLINE, from);
+  const line = newline < 0 ? chunk : chunk.subarray(0, newline);
+  for (let nul = line.indexOf(0, from); nul >= 0; nul = line.indexOf(0, nul + 1)) {
+    const next = chunk[nul + 1];
+    if (next === undefined || next === LESS_THAN || next === NEWLINE) return nul;
+  }
+  return newline;
 }
 
 function isDigit(byte: number): boolean {

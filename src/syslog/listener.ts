@@ -24,6 +24,8 @@ interface ListenerOptions {
   /** Of the server; needed for `tls://`. */
   readonly tls: TlsPair | null;
   readonly store: (messages: readonly SyslogMessage[]) => Promise<void>;
+  /** Messages that are not stored, with the reason and its status. */
+  readonly onLost: (messages: readonly SyslogMessage[], reason: string, status: number) => void;
   /** Of all listeners together. */
   readonly shared: { connections: number };
   readonly clock: Clock;
@@ -67,12 +69,13 @@ export class SyslogListener {
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    const { setting, store, clock, log } = options;
+    const { setting, store, onLost, clock, log } = options;
     this.#port = setting.port;
     this.#allowed = setting.allow.length === 0 ? null : blockList(setting.allow);
     this.#delivery = new SyslogDelivery({
       name: setting.name,
       store,
+      onLost,
       onRoom: () => this.#resumeAll(),
       clock,
       log,
@@ -150,6 +153,7 @@ export class SyslogListener {
     if (this.#delivery.isFull) {
       this.#received += 1;
       this.#dropped += 1;
+      this.#options.onLost([{ peer, bytes }], 'there is no room for it: the queue is full', 503);
       return;
     }
     const { max_message_bytes: max } = this.#options.setting;
@@ -264,7 +268,9 @@ export class SyslogListener {
   #take(bytes: Uint8Array, isCut: boolean, peer: string): void {
     this.#received += 1;
     if (isCut) this.#cut += 1;
-    this.#delivery.add({ peer, bytes });
+    let end = bytes.length;
+    while (end > 0 && bytes[end - 1] === 0) end -= 1;
+    this.#delivery.add({ peer, bytes: bytes.subarray(0, end) });
   }
 
   #resumeAll(): void {

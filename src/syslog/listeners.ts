@@ -1,7 +1,9 @@
 /**
  * The syslog listeners of the configuration, open while the server takes changes.
  */
-import { storeSyslog } from '../operations/syslog.ts';
+import { findListenerProblem, noteLostSyslog, storeSyslog } from '../operations/syslog.ts';
+import { countActiveSuperusers } from '../accounts/identity/users.ts';
+import { AppError } from '../base/errors.ts';
 import type { ServerServices } from '../http/dependencies.ts';
 import type { TlsPair } from '../http/server.ts';
 import { SyslogListener } from './listener.ts';
@@ -47,11 +49,18 @@ export class SyslogListeners {
     if (this.#open.length > 0) return;
     const { config, clock, log, listeners } = this.#services;
     try {
+      const problem = await findListenerProblem(this.#services);
+      // At the very first start there is no account yet.
+      if (problem !== null && (await countActiveSuperusers(this.#services.db)) > 0)
+        throw new AppError('usage', problem);
+      if (problem !== null) log.warning(problem);
       for (const setting of config.events.syslog) {
         const listener = new SyslogListener({
           setting,
           tls: this.#tls,
           store: (messages) => storeSyslog(this.#services, setting, messages),
+          onLost: (messages, reason, status) =>
+            noteLostSyslog(this.#services, setting, { messages, reason, status }),
           shared: this.#shared,
           clock,
           log,

@@ -9,7 +9,7 @@ import type { Reader } from './reader.ts';
 
 /** An event as a program would send it. */
 interface Delivery {
-  readonly protocol: 'hec' | 'bulk' | 'otlp' | 'loki';
+  readonly protocol: 'hec' | 'bulk' | 'otlp' | 'loki' | 'journald';
   /** Address as it stands in the configuration, with the path the program adds. */
   readonly url: string;
   readonly authorization: string;
@@ -61,6 +61,20 @@ export const programs: Readonly<Record<string, Check>> = {
       authorization: headers.Authorization,
       index: 'web',
     }));
+  },
+  'journal-upload': (text) => {
+    // As it does: the port decides that the path stays.
+    const found = /^URL=https:\/\/(\w+):(\S+)@svc\.example:443(\/\S+)$/m.exec(text);
+    expect(found).not.toBeNull();
+    const [, username, password, path] = found!;
+    return [
+      {
+        protocol: 'journald' as const,
+        url: `https://svc.example${path}/upload`,
+        authorization: `Basic ${btoa(`${username}:${password}`)}`,
+        index: 'web',
+      },
+    ];
   },
   promtail: (text) => {
     const { clients } = parseYaml(text) as {
@@ -188,6 +202,11 @@ export const programs: Readonly<Record<string, Check>> = {
 };
 
 /** Sends one event the way the program does, and finds it in its index. */
+const MEDIA_TYPES: Readonly<Partial<Record<Delivery['protocol'], string>>> = {
+  bulk: 'application/x-ndjson',
+  journald: 'application/vnd.fdo.journal',
+};
+
 export async function deliverAs(
   { protocol, url, authorization, index }: Delivery,
   reader: Reader,
@@ -195,6 +214,7 @@ export async function deliverAs(
   expect(url).toStartWith('https://svc.example/');
   const mark = `${protocol} ${crypto.randomUUID()}`;
   const bodies = {
+    journald: `__REALTIME_TIMESTAMP=${Date.now()}000\nMESSAGE=${mark}\n\n`,
     hec: JSON.stringify({ event: mark, index }),
     bulk: `${JSON.stringify({ create: { _index: index } })}\n${JSON.stringify({ message: mark })}\n`,
     otlp: JSON.stringify({
@@ -216,7 +236,7 @@ export async function deliverAs(
         authorization.startsWith('Basic ') || authorization.startsWith('ApiKey ')
           ? encodedKey(authorization, reader)
           : withKey(authorization, reader),
-      'Content-Type': protocol === 'bulk' ? 'application/x-ndjson' : 'application/json',
+      'Content-Type': MEDIA_TYPES[protocol] ?? 'application/json',
     },
     body: bodies[protocol],
   });

@@ -181,6 +181,7 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'PATCH /elastic/{path:rest}': probed('/elastic/a/b', 404),
   'DELETE /elastic/{path:rest}': probed('/elastic/a/b', 404),
   'POST /v1/logs': shippers('/v1/logs', 200),
+  'POST /journald/upload': shippers('/journald/upload', 415),
   'POST /loki/api/v1/push': shippers('/loki/api/v1/push', 400),
 
   'GET /': everybody('/', 200),

@@ -33,6 +33,7 @@ export async function check(invocation: Invocation): Promise<number> {
     onProgress: (done, total) => line.show(`Reading the datasets: ${done} of ${total}`),
   }).finally(() => line.clear());
   const tampering = await catalogue.findAuditProblem();
+  const listener = await catalogue.findListenerProblem();
   const damage = findStoreProblem(config.state_dir);
   const unusable = await certificateProblem(config);
   const doubts = unusable === null ? await tlsWarnings(config, Date.now()) : [];
@@ -46,6 +47,7 @@ export async function check(invocation: Invocation): Promise<number> {
       ...catalogue.problems.map(({ rel, reason }) => ({ resource: rel, reason })),
       ...(tampering === null ? [] : [{ resource: 'audit', reason: tampering }]),
       ...(damage === null ? [] : [{ resource: 'events', reason: damage }]),
+      ...(listener === null ? [] : [{ resource: 'configuration', reason: listener }]),
       ...(unusable === null ? [] : [{ resource: 'TLS', reason: unusable }]),
     ],
   };

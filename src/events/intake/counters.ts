@@ -110,6 +110,29 @@ export class IngestCounters {
     this.#noteError(counters, problem, now);
   }
 
+  /** For what was received where no answer is given. A flood for one reason is one entry of `rejects`. */
+  noteLost(
+    sender: Sender,
+    dialect: string,
+    lost: Pick<RejectView, 'reason' | 'position'> & {
+      readonly count: number;
+      readonly kind: RejectReason;
+      readonly sample: () => string;
+    },
+  ): void {
+    const { count, kind, reason, position } = lost;
+    this.totals.noteRejected(dialect, kind, count);
+    const counters = this.#of(sender, dialect);
+    const at = timestamp(this.#options.clock.now());
+    counters.rejected += count;
+    this.#noteError(counters, reason, at);
+    const credential = `${sender.kind} ${sender.id}`;
+    const last = this.#rejects.at(-1);
+    if (last !== undefined && last.credential === credential && last.reason === reason) return;
+    this.#rejects.push({ at, dialect, credential, position, reason, sample: lost.sample() });
+    if (this.#rejects.length > MAX_REJECTS) this.#rejects = this.#rejects.slice(-MAX_REJECTS);
+  }
+
   noteUnknown(credential: string, address: string): void {
     const hash = sha256Hex(credential).slice(0, 8);
     const now = timestamp(this.#options.clock.now());

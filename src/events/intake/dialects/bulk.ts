@@ -49,6 +49,8 @@ function refusal(status: number, type: string, reason: string): IntakeRefusal {
   return new IntakeRefusal(status, bulkError(status, type, reason), reason, HEADERS);
 }
 
+type Members = Readonly<Record<string, unknown>>;
+
 interface Action {
   readonly name: string;
   /** Empty when the action names none. */
@@ -104,8 +106,9 @@ class BulkReader {
   #actionOf(bytes: Uint8Array, line: number): Action {
     const value = this.#parsed(bytes);
     const names = isObject(value) && !(value instanceof JsonParseError) ? Object.keys(value) : [];
-    const [name = ''] = names;
-    if (!isObject(value) || names.length !== 1 || !ACTIONS.has(name)) {
+    // Some clients note their attempts beside the action.
+    const [name = '', ...others] = names.filter((one) => isObject((value as Members)[one]));
+    if (!isObject(value) || others.length > 0 || !ACTIONS.has(name)) {
       throw refusal(400, 'parse_exception', `line ${line}: no action that can be read`);
     }
     const parameters = value[name];

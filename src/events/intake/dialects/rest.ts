@@ -14,6 +14,7 @@ import { decodeUtf8, isObject, JsonParseError, parseEntry } from '../json-text.t
 import type { FieldErrors } from '../validation.ts';
 import { metaOf, notAnObject, readEvent } from '../validation.ts';
 import { lenientText, Lines, tooManyEvents } from '../wire/entries.ts';
+import { isJournalEntry, restMembers } from '../wire/journal.ts';
 import type { JsonEntries } from '../wire/json-entries.ts';
 import { readEntries } from '../wire/json-entries.ts';
 
@@ -97,7 +98,9 @@ function draftOf(
     return null;
   }
   const isForm = order.mode === 'form';
-  const sent = readEvent(value, tools.limits, { requiresData: true, isForm }, errors);
+  // `journalctl -o json` writes no `data`.
+  const members = isJournalEntry(value) ? restMembers(value) : value;
+  const sent = readEvent(members, tools.limits, { requiresData: true, isForm }, errors);
   for (const _ in errors) return null;
   const meta = metaOf(sent, order.defaults);
   const data = sent.data!;

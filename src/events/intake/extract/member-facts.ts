@@ -103,7 +103,7 @@ function timeOf(value: unknown, timezone: string): number | null {
 }
 
 /** Seconds, milliseconds, microseconds or nanoseconds, by the size of the number. */
-function epochMicros(text: string): number | null {
+export function epochMicros(text: string): number | null {
   const amount = Number(text);
   if (!(amount >= LEAST_SECONDS)) return null;
   let micros: number;
