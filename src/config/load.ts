@@ -265,6 +265,10 @@ function checkTogether(draft: Draft, config: Config): void {
     const place = draft.assigned.get(given)!.place;
     draft.findings.push(`${place}: ${given} needs ${missing} as well`);
   }
+  if (config.cors.credentials && config.cors.origins.includes('*')) {
+    const place = draft.assigned.get('cors.credentials')!.place;
+    draft.findings.push(`${place}: cors.credentials needs origins by name, not *`);
+  }
   const wayDown = relative(config.state_dir, config.docroot);
   if (wayDown !== '..' && !wayDown.startsWith('../')) {
     const place = draft.assigned.get('state_dir')?.place ?? 'state_dir';

@@ -23,7 +23,16 @@ import {
   text,
 } from './setting.ts';
 import type { Setting } from './setting.ts';
-import { baseUrl, bindHost, extension, hostPattern, issuer, mediaType, network } from './values.ts';
+import {
+  baseUrl,
+  bindHost,
+  extension,
+  hostPattern,
+  issuer,
+  mediaType,
+  network,
+  webOrigin,
+} from './values.ts';
 
 const SECONDS = 'seconds';
 const BYTES = 'bytes';
@@ -73,6 +82,23 @@ export const settings = {
     range: 'host names, `*.domain`',
     refine: hostPattern,
     summary: 'Further host names a request may be addressed to.',
+  }),
+  'cors.origins': list({
+    default: [],
+    range: 'origins such as https://app.example.org, or *',
+    refine: webOrigin,
+    summary: 'Sites whose pages may use the API from a browser.',
+  }),
+  'cors.credentials': boolean({
+    default: false,
+    summary: 'Those pages may use the session of whoever looks at them, without a CSRF token.',
+  }),
+  'cors.max_age_seconds': integer({
+    default: 600,
+    min: 0,
+    max: 86_400,
+    unit: 'seconds',
+    summary: 'How long a browser may keep what it was told about such requests.',
   }),
   trusted_proxies: list({
     default: [],

@@ -49,6 +49,17 @@ export function baseUrl(text: string): Parsed<string> {
     : refused('an http:// or https:// address without user, query or fragment', text);
 }
 
+/** `*`, or the origin of a site as browsers write it. */
+export function webOrigin(text: string): Parsed<string> {
+  const given = text.trim().replace(/\/$/, '').toLowerCase();
+  if (given === '*' || (isPlainUrl(given) && new URL(given).origin === given))
+    return accepted(given);
+  return refused(
+    'an origin such as https://app.example.org (scheme, host, port if unusual), or *',
+    text,
+  );
+}
+
 /**
  * `''`, or an OIDC issuer, kept letter for letter because it is compared so. http only for this machine: an impostor
  * of the provider decides who signs in.

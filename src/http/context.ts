@@ -26,6 +26,7 @@ import { linkQuery } from './link-query.ts';
 import { isHtmlClient, isNotModified } from './reply/negotiate.ts';
 import { RequestBody } from './body/request-body.ts';
 import type { RequestTarget } from './hooks/request-target.ts';
+import type { Cors } from './hooks/cors.ts';
 import type { HostCheck } from './hooks/host-check.ts';
 import type { BegunChange } from './hooks/idempotency.ts';
 import type { FailurePage } from './reply/errors.ts';
@@ -56,6 +57,7 @@ export interface ServerParts {
   readonly files: Handler;
   readonly failurePage: FailurePage;
   readonly hosts: HostCheck;
+  readonly cors: Cors | null;
   readonly responder: Responder;
   readonly slowAnswers: SlowAnswers;
   readonly bodyRoom: BodyRoom;

@@ -16,6 +16,7 @@ import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
 import { type Context, FILES } from './context.ts';
 import { noteAccess } from './hooks/access-log.ts';
 import { admit } from './hooks/admission.ts';
+import { addCorsHeaders, preflightReply } from './hooks/cors.ts';
 import { beginChange, bodyHash, endChange } from './hooks/idempotency.ts';
 import { requireDescribedParameters } from './hooks/known-parameters.ts';
 import {
@@ -89,6 +90,8 @@ export const around = new Elysia({ name: 'around' })
   .onRequest(({ request }) => {
     const ask = askOf(request);
     if (!ask.server.hosts.isAllowed(ask.request.headers.get('host'))) return refuseHost(ask);
+    const preflight = preflightReply(ask);
+    if (preflight !== null) return finish(ask, preflight);
   })
   .onError({ as: 'global' }, ({ error, request }) => errorReply(error, askOf(request)))
   .mapResponse({ as: 'global' }, async ({ request, responseValue, set }) => {
@@ -213,6 +216,7 @@ function finish(ask: Context, answer: Answer): Response {
       note(ask, end, status);
     },
   });
+  if (server.cors !== null) addCorsHeaders(ask, response.headers);
   server.slowAnswers.end(idleLimit);
   ask.leaveBodyRoom();
   // Looking at the body of a response makes a stream of it, which costs as much as the response.

@@ -19,6 +19,7 @@ import { Context, type ServerParts } from './context.ts';
 import type { ServerServices } from './dependencies.ts';
 import { announce, around, others } from './lifecycle.ts';
 import { mayStillSend } from './hooks/admission.ts';
+import { corsOf } from './hooks/cors.ts';
 import { createPeerReader, type Peer } from './hooks/client-address.ts';
 import { createHostCheck } from './hooks/host-check.ts';
 import { type PathShape, RequestTarget } from './hooks/request-target.ts';
@@ -201,6 +202,7 @@ function frontOf(
       publicUrl: config.public_url,
       allowedHosts: config.allowed_hosts,
     }),
+    cors: corsOf(config),
     responder: new Responder(
       securityHeaders({
         isAlwaysSecure: hasTls || config.public_url.startsWith('https:'),

@@ -84,6 +84,32 @@ describe('every route takes every credential (DS-93)', () => {
     expect(await nameOf(await ask(headers()))).toBe('anna');
   });
 
+  test('a key is a password of Basic for any user name, and counts as a failed login when it is none', async () => {
+    const key = await shared.service.accounts.apiKey('anna');
+    for (const username of ['', '_', 'api', 'nobody', 'anna']) {
+      const headers = { Authorization: basic(username, key) };
+      const answer = await shared.service.fetch('/auth/me', { headers });
+      expect([answer.status, await answer.json()]).toMatchObject([200, { username: 'anna' }]);
+    }
+    const scoped = await shared.service.accounts.apiKey('anna', ['read']);
+    const headers = { Authorization: basic('api', scoped) };
+    const refused = await shared.service.fetch('/api/apikeys', { method: 'POST', headers });
+    expect(refused.status).toBe(403);
+    const crossSite = await shared.service.fetch('/api/apikeys', {
+      method: 'POST',
+      headers: { Authorization: basic('api', key), Origin: 'https://evil.example' },
+    });
+    expect(crossSite.status).toBe(403);
+    const wrong = { Authorization: basic('key guesser', `ak_${'x'.repeat(43)}`) };
+    const statuses: number[] = [];
+    for (let n = 0; n < 11; n++) {
+      statuses.push((await shared.service.fetch('/auth/me', { headers: wrong })).status);
+    }
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
+    const late = { Authorization: basic('key guesser', key) };
+    expect((await shared.service.fetch('/auth/me', { headers: late })).status).toBe(429);
+  });
+
   test('Basic takes any characters in UTF-8, colons in the password, and Latin-1 of old clients', async () => {
     expect(await nameOf(await ask({ Authorization: basic('berta', ODD_PASSWORD) }))).toBe('berta');
     await shared.service.accounts.user('émile', { password: 'café Horse 27 X' });

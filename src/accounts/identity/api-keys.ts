@@ -37,6 +37,11 @@ export function isApiKeyText(text: string): boolean {
   return text.startsWith(API_KEY_PREFIX) || isAlias(text);
 }
 
+/** A whole key; a password may begin like one. */
+export function looksLikeOwnKey(text: string): boolean {
+  return text.length === API_KEY_PREFIX.length + 43 && text.startsWith(API_KEY_PREFIX);
+}
+
 function isAlias(text: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }

@@ -96,6 +96,11 @@ export class LocalLogin {
     return this.#settle(source, account, isRight);
   }
 
+  /** Throws `throttled` for whom further attempts are refused, whatever they bring. */
+  requireOpen(source: LoginSource): void {
+    this.#throttle.check(source);
+  }
+
   /** For `PUT /auth/password`: a wrong password counts but is not audited. */
   async confirmPassword(userId: number, password: string, address: string): Promise<string | null> {
     const { db } = this.#options;

@@ -16,6 +16,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
 import { isSafeMethod, readOnlyMode } from '../route.ts';
 import { peekFormField } from '../body/form-body.ts';
+import { comesFromTrustedPage, isAllowedOrigin } from './cors.ts';
 import { hostnameOf } from './host-check.ts';
 
 /** Lets the request in or throws. */
@@ -30,8 +31,10 @@ export async function admit(context: Context): Promise<void> {
     identify(context, found instanceof Promise ? await found : found);
   }
   if (rules.access !== 'public' && context.caller === null) throw notAuthenticated();
-  if (context.session === null) checkOwnOrigin(context);
-  else if (!isSafeMethod(context.method)) {
+  if (isSafeMethod(context.method) || comesFromTrustedPage(context)) {
+    // Nothing to prove.
+  } else if (context.session === null) checkOwnOrigin(context);
+  else {
     await requireCsrf(context, context.session.token);
   }
   checkRights(context);
@@ -109,8 +112,7 @@ function identify(context: Context, found: Authentication): void {
 
 /** Browsers attach a remembered Basic header by themselves, like a cookie. */
 function checkOwnOrigin(context: Context): void {
-  const { caller, method, rules } = context;
-  if (isSafeMethod(method)) return;
+  const { caller, rules } = context;
   const isTempting = rules.requiresOwnOrigin === true || caller?.credential === 'basic';
   if (isTempting) checkOrigin(originOf(context));
 }
@@ -157,6 +159,7 @@ function requireCsrf(context: Context, sessionToken: string): Promise<void> {
 function requireAllowedOrigin(context: Context): void {
   const { origin, isOwnOrigin } = originOf(context);
   if (origin === null || isOwnOrigin(origin)) return;
+  if (isAllowedOrigin(context.server.cors, origin)) return;
   throw new AppError('permission-denied', 'Origin not allowed');
 }
 

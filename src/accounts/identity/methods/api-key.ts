@@ -3,7 +3,7 @@ import { type Soon, whenThere } from '../../../base/scheduling/maybe-promise.ts'
 import type { FoundApiKey } from '../api-keys.ts';
 import { findApiKey, isApiKeyText, noteApiKeyUse } from '../api-keys.ts';
 import { isUseDue } from '../last-use.ts';
-import { BEARER_CHALLENGE } from '../refusal.ts';
+import { BEARER_CHALLENGE, type RefusalReason } from '../refusal.ts';
 import type { AuthenticationMethod, AuthServices, Claim, Proof } from '../method.ts';
 import { getIngestSettings } from '../ingest-settings.ts';
 import { inBackground, splitAuthorization } from '../method.ts';
@@ -26,15 +26,17 @@ export const apiKey: AuthenticationMethod = {
     }
     return claims;
   },
-  prove(services, claim) {
-    const now = services.clock.now();
-    return whenThere(findApiKey(services.db, claim.value, now), (found) => {
-      if (found === null) return 'unknown';
-      if (!found.isUsable) return 'revoked';
-      return found.user.isActive ? proofOf(services, found, now) : 'inactive-user';
-    });
-  },
+  prove: (services, { value }) => proveKey(services, value),
 };
+
+export function proveKey(services: AuthServices, value: string): Soon<Proof | RefusalReason> {
+  const now = services.clock.now();
+  return whenThere(findApiKey(services.db, value, now), (found) => {
+    if (found === null) return 'unknown';
+    if (!found.isUsable) return 'revoked';
+    return found.user.isActive ? proofOf(services, found, now) : 'inactive-user';
+  });
+}
 
 function proofOf(services: AuthServices, { key, user }: FoundApiKey, now: number): Soon<Proof> {
   const { db } = services;

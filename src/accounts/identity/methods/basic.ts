@@ -1,4 +1,9 @@
-/** `Authorization: Basic` with a local username and password (RFC 7617). */
+/**
+ * `Authorization: Basic` with a local username and password (RFC 7617), or with an API key as the password and any user
+ * name: for programs that know nothing else.
+ */
+import { looksLikeOwnKey } from '../api-keys.ts';
+import { proveKey } from './api-key.ts';
 import { BASIC_CHALLENGE } from '../refusal.ts';
 import type { AuthenticationMethod } from '../method.ts';
 import type { RefusalReason } from '../refusal.ts';
@@ -11,9 +16,17 @@ export const basic: AuthenticationMethod = {
     if (split?.scheme !== 'basic') return [];
     return [{ carrier: 'authorization', value: split.rest, challenge: BASIC_CHALLENGE }];
   },
-  async prove({ localLogin }, claim, clientAddress) {
-    if (!localLogin.isEnabled) return 'switched-off';
+  async prove(services, claim, clientAddress) {
+    const { localLogin } = services;
     const pair = decodeBasic(claim.value);
+    const key = typeof pair !== 'string' && looksLikeOwnKey(pair.password) ? pair.password : null;
+    if (key !== null && typeof pair !== 'string') {
+      localLogin.requireOpen({ username: pair.username, address: clientAddress });
+      const proof = await proveKey(services, key);
+      if (typeof proof !== 'string') return proof;
+    }
+    // What is no usable key counts as a failed login.
+    if (!localLogin.isEnabled) return 'switched-off';
     if (typeof pair === 'string') return pair;
     const user = await localLogin.checkBasic({ ...pair, address: clientAddress });
     return user === null ? 'unknown' : { user };

@@ -1,0 +1,90 @@
+/**
+ * Cross-origin requests of pages of other sites, as far as the configuration lets them in (Fetch Standard, 3.2).
+ *
+ * Nothing is sent while no origin is configured. Pages of people are not part of it: sign-in, accounts and
+ * administration stay with the own origin.
+ */
+import type { Config } from '../../config/settings.ts';
+import type { Context } from '../context.ts';
+import { emptyReply, type Reply } from '../reply/reply.ts';
+
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+/** What answers say in headers beyond those every page may read. */
+const EXPOSED = [
+  'ETag',
+  'Link',
+  'Location',
+  'X-Total-Count',
+  'X-Request-Id',
+  'X-Ignored-Parameters',
+  'Content-Disposition',
+  'Content-Range',
+  'Accept-Ranges',
+  'Allow',
+  'Retry-After',
+  'Preference-Applied',
+  'Idempotent-Replayed',
+  'WWW-Authenticate',
+].join(', ');
+const OWN_PAGES = /^\/(?:auth|admin|profile|api-token-auth|api\/apikeys)(?:\/|$)/;
+
+/** What the configuration says of other sites; null where it names none. */
+export interface Cors {
+  readonly origins: ReadonlySet<string>;
+  readonly isAny: boolean;
+  /** Cookies and remembered passwords may come along. */
+  readonly takesCredentials: boolean;
+  readonly maxAge: string;
+}
+
+export function corsOf({ cors }: Pick<Config, 'cors'>): Cors | null {
+  if (cors.origins.length === 0) return null;
+  return {
+    origins: new Set(cors.origins),
+    isAny: cors.origins.includes('*'),
+    takesCredentials: cors.credentials,
+    maxAge: String(cors.max_age_seconds),
+  };
+}
+
+/** The page at this origin may use the API. */
+export function isAllowedOrigin(cors: Cors | null, origin: string): boolean {
+  return cors !== null && (cors.isAny || cors.origins.has(origin.toLowerCase()));
+}
+
+/** The configuration trusts the page that asks with the session of whoever looks at it. */
+export function comesFromTrustedPage({ path, request, server: { cors } }: Context): boolean {
+  const origin = request.headers.get('origin');
+  if (cors === null || !cors.takesCredentials || origin === null) return false;
+  return isAllowedOrigin(cors, origin) && !OWN_PAGES.test(path);
+}
+
+/** The answer to the question of a browser that comes before a request; null for anything else. No credential comes with it. */
+export function preflightReply(context: Context): Reply | null {
+  const { method, path, request, server } = context;
+  if (server.cors === null || method !== 'OPTIONS' || OWN_PAGES.test(path)) return null;
+  const { headers } = request;
+  const origin = headers.get('origin');
+  if (origin === null || !headers.has('access-control-request-method')) return null;
+  if (!isAllowedOrigin(server.cors, origin)) return null;
+  const asked = headers.get('access-control-request-headers') ?? '';
+  return emptyReply(204, {
+    'Access-Control-Allow-Methods': METHODS,
+    'Access-Control-Max-Age': server.cors.maxAge,
+    ...(/^[\w!#$%&'*+.^`|~, -]{1,4000}$/.test(asked) && { 'Access-Control-Allow-Headers': asked }),
+  });
+}
+
+/** Lets the page read the answer. */
+export function addCorsHeaders(
+  { path, request, server: { cors } }: Context,
+  headers: Headers,
+): void {
+  if (cors === null || OWN_PAGES.test(path)) return;
+  headers.append('Vary', 'Origin');
+  const origin = request.headers.get('origin');
+  if (origin === null || !isAllowedOrigin(cors, origin)) return;
+  headers.set('Access-Control-Allow-Origin', cors.isAny ? '*' : origin);
+  headers.set('Access-Control-Expose-Headers', EXPOSED);
+  if (cors.takesCredentials) headers.set('Access-Control-Allow-Credentials', 'true');
+}
