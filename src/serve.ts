@@ -35,6 +35,8 @@ interface RunningService {
   /** One-time link for the first superuser; null when there is one or others can reach the server. */
   readonly setupUrl: string | null;
   readonly hasSuperuser: boolean;
+  /** Files of the document root that no kind publishes, as far as known at the start. */
+  readonly unserved: number;
   /** Applies a re-read configuration; the answers are warnings. */
   reload(config: Config): string[];
   /** Drains, then closes; resolves when nothing is open any more. */
@@ -100,6 +102,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     url: server.url,
     setupUrl: token === null ? null : `${server.url}/auth/setup?token=${token}`,
     hasSuperuser,
+    unserved: app.registry.unserved().length,
     reload: (fresh) => {
       const warnings = reload(app, certificate, fresh);
       listeners

@@ -14,6 +14,8 @@ export interface Catalogue {
   readonly resources: readonly Resource[];
   readonly warnings: readonly string[];
   readonly problems: readonly { readonly rel: string; readonly reason: string }[];
+  /** Files that nobody is served. */
+  readonly unserved: readonly { readonly rel: string; readonly reason: string }[];
   readonly services: ExplanationServices;
   /** Null: each syslog listener has its user. */
   findListenerProblem(): Promise<string | null>;
@@ -65,6 +67,7 @@ export async function openCatalogue(
       ...app.registry.scanProblems().map(({ rel, text }) => ({ rel, reason: text })),
     ],
     findListenerProblem: () => findListenerProblem(app),
+    unserved: app.registry.unserved().map(({ rel, text }) => ({ rel, reason: text })),
     findAuditProblem: () => findTampering(app.db),
     close: () => app.close(),
   };

@@ -105,6 +105,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
     arrivalMemory: { path: join(stateDir, ARRIVALS_FILE), isWritten: exclusive },
     mountMemory: exclusive ? join(stateDir, 'mounts.json') : null,
     sheetsOf: (file) => workers.sheetsOf(file),
+    isSwitchedOff: (extension) => overrides[extension] === 'none',
     publishesHiddenSheets: config().resources.hidden_sheets,
   });
   const datasets = new Datasets(registry);

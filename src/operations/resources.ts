@@ -83,7 +83,7 @@ export function factsOf(
 interface DocrootView {
   /** By rel in byte order. */
   readonly resources: readonly Resource[];
-  /** What could not be read, what no name can reach, and hidden worksheets. */
+  /** What could not be read, what no name can reach, hidden worksheets, and files of no kind. */
   readonly unpublished: readonly { readonly rel: string; readonly text: string }[];
 }
 
@@ -93,7 +93,7 @@ export function describeDocroot(
 ): DocrootView {
   return {
     resources: registry.list(),
-    unpublished: [...registry.scanProblems(), ...registry.hiddenSheets()],
+    unpublished: [...registry.scanProblems(), ...registry.hiddenSheets(), ...registry.unserved()],
   };
 }
 

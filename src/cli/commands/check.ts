@@ -23,7 +23,11 @@ interface Findings {
   readonly resources: number;
   readonly warnings: readonly string[];
   readonly problems: readonly { readonly resource: string; readonly reason: string }[];
+  readonly unserved: readonly { readonly file: string; readonly reason: string }[];
 }
+
+/** Lines for people; `--json` has them all. */
+const MAX_UNSERVED_LINES = 100;
 
 export async function check(invocation: Invocation): Promise<number> {
   const { config } = await loadInvocation(invocation);
@@ -50,6 +54,7 @@ export async function check(invocation: Invocation): Promise<number> {
       ...(listener === null ? [] : [{ resource: 'configuration', reason: listener }]),
       ...(unusable === null ? [] : [{ resource: 'TLS', reason: unusable }]),
     ],
+    unserved: catalogue.unserved.map(({ rel, reason }) => ({ file: rel, reason })),
   };
   await catalogue.close();
   invocation.outside.out(answerText(invocation, findings, asText));
@@ -77,8 +82,19 @@ function asText(findings: Findings): string {
       `PROBLEM: ${resource}: ${reason}`,
       ...adviceFor(resource, reason),
     ]),
+    ...unservedLines(findings.unserved),
     '',
   ].join('\n');
+}
+
+function unservedLines(unserved: Findings['unserved']): string[] {
+  const more = unserved.length - MAX_UNSERVED_LINES;
+  return [
+    ...unserved
+      .slice(0, MAX_UNSERVED_LINES)
+      .map(({ file, reason }) => `NOT SERVED: ${file}: ${reason}`),
+    ...(more > 0 ? [`NOT SERVED: ${more} more; --json names them`] : []),
+  ];
 }
 
 /** Advice for problems people meet with their first file. */

@@ -65,6 +65,9 @@ async function start(config: Config, outside: Outside, log: Log): Promise<Servic
   for (const warning of await tlsWarnings(config, Date.now())) log.warning(warning);
   outside.out(`svc ${version} serving ${config.docroot} at ${service.url}\n`);
   if (service.setupUrl !== null) outside.out(`Create the first superuser: ${service.setupUrl}\n`);
+  if (service.unserved > 0) {
+    outside.err(`${service.unserved} file(s) are not served: svc check names them and says why\n`);
+  }
   if (!service.hasSuperuser) {
     outside.err('No active superuser: create one with svc addsuperuser (same folder and flags)\n');
   }

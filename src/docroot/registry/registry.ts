@@ -19,6 +19,7 @@ import type { KindTable } from './kind-table.ts';
 import type { Family, Kind, ResourceType, SheetName } from '../kind.ts';
 import { stemOf } from '../../base/paths.ts';
 import { Names, stemNameOf, type Area, type SharedName } from './names.ts';
+import { UnservedFiles } from './unserved.ts';
 import { scan, type FoundFile, type Scan, type ScanProblem } from './scan.ts';
 import { SheetNames } from './sheet-names.ts';
 
@@ -60,6 +61,8 @@ interface RegistryOptions {
    */
   readonly sheetsOf?: (file: FoundFile) => Promise<readonly SheetName[] | null>;
   readonly publishesHiddenSheets?: boolean;
+  /** Extensions that the configuration takes from their kind. */
+  readonly isSwitchedOff?: (extension: string) => boolean;
   /** Keeps the answers across restarts. */
   readonly sheetMemory?: string | null;
   /** Keeps across restarts which of the files that share a name had it; only the server writes it. */
@@ -92,6 +95,7 @@ export class Registry {
   #resources = new Map<string, Resource>();
   #sorted: readonly Resource[] | null = null;
   #brokenLinks = new Set<string>();
+  readonly #unserved: UnservedFiles;
   #problems: readonly ScanProblem[] = [];
   #outOfSight: ReadonlySet<string> = new Set();
   #isFirstScan = true;
@@ -101,6 +105,7 @@ export class Registry {
     this.#options = options;
     const { sheetsOf, sheetMemory = null, mountMemory = null, log } = options;
     this.#arrivals = new Arrivals({ memory: options.arrivalMemory ?? null, log });
+    this.#unserved = new UnservedFiles(options.isSwitchedOff ?? (() => false));
     this.#mounts = new AwayMounts({ memory: mountMemory, now: () => Date.now(), log });
     this.#sheets =
       sheetsOf === undefined
@@ -120,7 +125,9 @@ export class Registry {
    */
   async rescan(): Promise<RegistryChange> {
     return this.#update(async () => {
-      const { files, brokenLinks, problems } = await this.#withMounts(() => this.#scanAll());
+      const seen = await this.#withMounts(() => this.#scanAll());
+      const { files, brokenLinks, problems } = seen;
+      this.#unserved.replace(seen.unserved);
       if (this.#isFirstScan) void this.#awaitFirstListing();
       this.#isFirstScan = false;
       this.#brokenLinks = new Set(brokenLinks);
@@ -239,6 +246,14 @@ export class Registry {
     ];
   }
 
+  /** Files that nobody is served, by rel in byte order, with the reason; at most 10,000 of no kind. */
+  unserved(): readonly ScanProblem[] {
+    const rejected = Array.from(this.#sheets?.rejected() ?? []);
+    return this.#unserved.list(
+      rejected.flatMap(({ rel, kind }) => (kind.otherwise === undefined ? [rel] : [])),
+    );
+  }
+
   /** Worksheets their authors have hidden, and the reason why they are not published. */
   hiddenSheets(): readonly ScanProblem[] {
     return Array.from(this.#sheets?.hidden() ?? [], ({ rel, sheet }) => ({
@@ -307,7 +322,7 @@ export class Registry {
       const text = `the document root cannot be reached (${errnoOf(error) ?? 'unknown error'})`;
       const problem = { rel: '.', text };
       const problems = [this.#isRootAway ? problem : { ...problem, isOutOfSight: true as const }];
-      return { files: [], brokenLinks: [], problems };
+      return { files: [], brokenLinks: [], problems, unserved: [] };
     }
     if (!this.#isFirstScan || startedAtMs === null) return scan('', { root, kindOf });
     return scan('', {
@@ -340,6 +355,8 @@ export class Registry {
       for (const file of seen.files) next.set(file.rel, this.#sameOr(file));
       deleteBelow(rel, this.#brokenLinks);
       for (const link of seen.brokenLinks) this.#brokenLinks.add(link);
+      this.#unserved.forget(rel);
+      this.#unserved.add(seen.unserved);
       deleteBelow(rel, problems);
       for (const problem of seen.problems) problems.set(problem.rel, problem);
       this.#keepOutOfSight(next, seen.problems);

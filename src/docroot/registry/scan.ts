@@ -34,6 +34,8 @@ export interface Scan {
   /** Rels of symlinks with a publishable name but no publishable target. */
   readonly brokenLinks: string[];
   readonly problems: ScanProblem[];
+  /** Rels of files of no kind. */
+  readonly unserved: string[];
 }
 
 interface ScanOptions {
@@ -54,7 +56,7 @@ export async function scan(rel: string, options: ScanOptions): Promise<Scan> {
 }
 
 class Walk {
-  readonly found: Scan = { files: [], brokenLinks: [], problems: [] };
+  readonly found: Scan = { files: [], brokenLinks: [], problems: [], unserved: [] };
   readonly #options: ScanOptions;
   readonly #slice = new TimeSlice();
 
@@ -68,7 +70,9 @@ class Walk {
     if (!isPlainRel(rel) || !root.mayPublish(rel) || !this.#isBelowRealFolders(rel)) return;
     const stats = this.#lstat(rel);
     if (stats?.isDirectory()) await this.#folders([rel]);
-    else if (stats !== undefined) this.#file(rel, stats.isSymbolicLink());
+    else if (stats?.isFile() && this.#options.kindOf(rel) === undefined) {
+      this.found.unserved.push(rel);
+    } else if (stats !== undefined) this.#file(rel, stats.isSymbolicLink());
   }
 
   async #folders(pending: string[]): Promise<void> {
@@ -92,6 +96,10 @@ class Walk {
     const { root, kindOf } = this.#options;
     if (!root.mayPublish(rel)) return false;
     if (entry.isDirectory()) return true;
+    if (entry.isFile() && kindOf(rel) === undefined) {
+      this.found.unserved.push(rel);
+      return false;
+    }
     if (entry.isFile() || entry.isSymbolicLink()) {
       if (kindOf(rel) !== undefined) this.#file(rel, entry.isSymbolicLink());
       return false;

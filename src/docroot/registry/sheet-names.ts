@@ -87,6 +87,13 @@ export class SheetNames {
     }
   }
 
+  /** Files in which their kind found nothing to publish. */
+  *rejected(): Generator<FoundFile> {
+    for (const { file, names, isKnown } of this.#lists.values()) {
+      if (isKnown && names?.length === 0) yield file;
+    }
+  }
+
   /** It was not opened yet, or cannot be read. */
   isUnknown(rel: string): boolean {
     return this.#lists.get(rel)?.isKnown === false;
