@@ -11,7 +11,7 @@ import { AppError, invalidRequest } from '../base/errors.ts';
 import { sha256Hex } from '../base/ids.ts';
 import { jsonText } from '../base/json/json.ts';
 import { companionTexts, readOptions, storeCompanion } from '../docroot/companions.ts';
-import type { FilePreview } from '../tables/infer/file-preview.ts';
+import type { TypedPreview } from '../tables/infer/file-preview.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import {
   MAX_COMPANION_BYTES,
@@ -67,7 +67,7 @@ export async function previewFile(
   services: App,
   resource: Resource,
   options: CompanionObject,
-): Promise<FilePreview> {
+): Promise<TypedPreview> {
   const { registry, workers } = services;
   const parsed = requireOptions(resource, options);
   const own = await readOptions(registry.root, [], resource.kind, resource);

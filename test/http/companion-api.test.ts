@@ -4,6 +4,7 @@ import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { run as command } from '../support/program.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
+import { eventually } from './eventually.ts';
 import { book } from './sheets.ts';
 
 const files = {
@@ -211,6 +212,29 @@ describe('the page', () => {
       (await client.fetch('/ui/single/', { headers: html })).text();
     expect(await grid(anna)).toContain('This file reads as one column');
     expect(await grid(reader)).not.toContain('layout=1');
+  });
+
+  test('shows what types the options make of the columns', async () => {
+    svc.write('money.csv', 'tag,summe\n05/01/2026,"1.000,5"\n04/02/2026,"2.000,25"\n');
+    await eventually(async () => expect((await anna.fetch('/api/money/')).status).toBe(200));
+    const types = async (query: string) => {
+      const page = await (await anna.fetch(layout('money', query), { headers: html })).text();
+      return [...page.matchAll(/<option value="" selected>as found: ([^<]+)</g)].map(
+        (match) => match[1],
+      );
+    };
+    expect(await types('')).toEqual(['text', 'number']);
+    expect(await types('&date_order=dmy&decimal=.&thousands=none')).toEqual(['date', 'text']);
+    const page = await (await anna.fetch(layout('money'), { headers: html })).text();
+    const fields = { action: 'save', date_order: 'dmy', thousands: '.', decimal: ',' };
+    const saved = await send(anna, 'money', { ...fields, version: versionIn(page) });
+    expect(saved.status).toBe(303);
+    expect(JSON.parse(readFileSync(file('money.csv.options.json'), 'utf8'))).toEqual({
+      decimal: ',',
+      thousands: '.',
+      date_order: 'dmy',
+    });
+    expect(await rows('money')).toMatchObject([{ summe: 1000.5 }, { summe: 2000.25 }]);
   });
 
   test('of a worksheet shows its rows as they stand', async () => {

@@ -359,6 +359,7 @@ describe('DS-184, DS-208: pages', () => {
           found: { encoding: EVIL, range: EVIL, guessed: [] },
           columns: [EVIL],
           rows: [[EVIL]],
+          types: [{ type: EVIL }],
           problem: null,
         },
         previewProblem: null,

@@ -1,13 +1,17 @@
 /** Jobs of the parse worker besides `load`. They parse hostile bytes, so they run in a process that can be killed. */
+import { rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { contentOf } from '../../base/files/compressed-file.ts';
+import { shortId } from '../../base/ids.ts';
 import { fileNameOf, stemOf } from '../../base/paths.ts';
 import { looksLikeText, readText } from '../../base/text/text-bytes.ts';
 import type { ChildJobs } from '../../processes/child-server.ts';
 import type { ReadOptions, TableLayout } from '../../tables/types.ts';
 import { stateFolder } from '../../store/state-files.ts';
-import type { FilePreview } from '../../tables/infer/file-preview.ts';
+import type { FilePreview, TypedPreview } from '../../tables/infer/file-preview.ts';
+import { loadTable } from '../../tables/copy/load.ts';
 import { DocumentRoot } from '../document-root.ts';
 import { changesOf, editPlanResponse, type WireChanges } from './edit-wire.ts';
 import type {
@@ -73,13 +77,40 @@ async function listSheets(order: FileOrder, kinds: readonly Kind[]): Promise<She
   return withFile(order, (source) => sheets(source, contextOf(order)));
 }
 
-async function previewFile(order: PreviewOrder, kinds: readonly Kind[]): Promise<FilePreview> {
+async function previewFile(order: PreviewOrder, kinds: readonly Kind[]): Promise<TypedPreview> {
   const { preview } = datasetKindOf(order, kinds);
   if (!preview) throw new AppError('internal', `${order.type} files are read in one way only`);
-  return withFile(order, async (source) => {
-    const content = await contentOf(source, order.rel, order.limits.maxBytes);
-    return preview(content, order.options, contextOf(order));
-  });
+  const context = contextOf(order);
+  const start = await withFile(order, async (source) =>
+    preview(await contentOf(source, order.rel, order.limits.maxBytes), order.options, context),
+  );
+  return { ...start, types: await typesOf(start, order.options, context.scratch) };
+}
+
+/** By a typed copy of the few rows, so that types are found as for the whole file. */
+async function typesOf(
+  { columns, rows, found }: FilePreview,
+  spellings: ReadOptions,
+  scratch: string,
+): Promise<TypedPreview['types']> {
+  const path = join(scratch, `preview-${shortId()}`);
+  try {
+    const table = await loadTable({
+      path,
+      read: async (sink) => {
+        sink.header(columns, undefined, found?.delimiter);
+        sink.segment({ rows: rows.length, bytes: 0 }, rows);
+        sink.layout({}, 0);
+      },
+      companion: null,
+      spellings,
+    });
+    return table.columns
+      .slice(0, columns.length)
+      .map(({ type, format }) => ({ type, ...(format && { format }) }));
+  } finally {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+  }
 }
 
 async function isPublished(order: FileOrder, kinds: readonly Kind[]): Promise<boolean> {

@@ -9,7 +9,7 @@ import type { ChildPool, ChildRequestOptions } from '../../processes/child-pool.
 import type { Turn } from '../../processes/turn.ts';
 import type { Config } from '../../config/settings.ts';
 import type { BuildOrder } from '../../tables/copy/copy-lineage.ts';
-import type { FilePreview } from '../../tables/infer/file-preview.ts';
+import type { TypedPreview } from '../../tables/infer/file-preview.ts';
 import type { EditPlan, ReadOptions, TableChanges, TableLayout } from '../../tables/types.ts';
 import type { SheetName } from '../kind.ts';
 import type { CompanionPaths } from '../companions.ts';
@@ -119,11 +119,11 @@ export class ParseWorkers {
     return readEditPlan(await this.#ask('edit', order));
   }
 
-  async preview({ rel, kind }: Resource, options: ReadOptions): Promise<FilePreview> {
+  async preview({ rel, kind }: Resource, options: ReadOptions): Promise<TypedPreview> {
     const order: PreviewOrder = { ...this.#fileOrder(rel, kind.type), options };
     try {
       const response = await this.#ask('preview', order, { processorMs: PAGE_MS });
-      return (await response.json()) as FilePreview;
+      return (await response.json()) as TypedPreview;
     } catch (error) {
       if (!(error instanceof TooMuchWork)) throw error;
       const text = `Its first lines take longer than ${PAGE_MS / 1000} seconds to read`;

@@ -8,7 +8,7 @@
 import type { App } from '../../app.ts';
 import { AppError } from '../../base/errors.ts';
 import { encodePath } from '../../base/paths.ts';
-import type { FilePreview } from '../../tables/infer/file-preview.ts';
+import type { TypedPreview } from '../../tables/infer/file-preview.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../../http/context.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
@@ -38,8 +38,15 @@ const DELIMITER_NAMES: Readonly<Record<(typeof DELIMITERS)[number], string>> = {
   '\t': 'tab',
   '|': 'bar |',
 };
-/** A tab is lost in some forms. */
+/** What is lost in forms, or means there that nothing was chosen. */
 const TAB = 'tab';
+const NONE = 'none';
+const SPACE = 'space';
+const IN_FORMS: readonly (readonly [option: string, value: string, inForm: string])[] = [
+  ['delimiter', '\t', TAB],
+  ['thousands', '', NONE],
+  ['thousands', ' ', SPACE],
+];
 
 /** What a column can be declared as, and as what it is written down. */
 const TYPES: readonly (readonly [value: string, text: string])[] = [
@@ -71,6 +78,34 @@ const FIELDS: readonly Field[] = [
   },
   { name: 'header_row', label: 'Line of the names', choices: null, placeholder: '1' },
   { name: 'range', label: 'Range', choices: null, placeholder: 'C3:F20' },
+  {
+    name: 'decimal',
+    label: 'Decimal mark',
+    choices: [
+      [',', 'comma 1,5'],
+      ['.', 'point 1.5'],
+    ],
+  },
+  {
+    name: 'thousands',
+    label: 'Thousands',
+    choices: [
+      [NONE, 'none'],
+      ['.', 'point 1.000'],
+      [',', 'comma 1,000'],
+      ["'", "apostrophe 1'000"],
+      [SPACE, 'space 1 000'],
+    ],
+  },
+  {
+    name: 'date_order',
+    label: 'Order of dates',
+    choices: [
+      ['dmy', 'day first'],
+      ['mdy', 'month first'],
+    ],
+  },
+  { name: 'date_format', label: 'Form of dates', choices: null, placeholder: '%d.%m.%y' },
 ];
 
 interface LayoutView {
@@ -82,7 +117,7 @@ interface LayoutView {
   /** Why the last form was not saved. */
   readonly refusal: string | null;
   readonly fields: readonly (Field & { readonly value: string })[];
-  readonly preview: FilePreview | null;
+  readonly preview: TypedPreview | null;
   /** Why there is none. */
   readonly previewProblem: string | null;
   readonly types: ReadonlyMap<string, string>;
@@ -105,7 +140,7 @@ export async function fileLayoutReply(
   const known = Object.fromEntries(
     Object.entries(options).filter(([name]) => names.includes(name)),
   );
-  let preview: FilePreview | null = null;
+  let preview: TypedPreview | null = null;
   let previewProblem: string | null = null;
   try {
     preview = await previewFile(services, resource, known);
@@ -121,7 +156,7 @@ export async function fileLayoutReply(
     refusal: shown.refusal ?? null,
     fields: FIELDS.filter(({ name }) => names.includes(name)).map((field) => ({
       ...field,
-      value: fieldText(known[field.name]),
+      value: fieldText(field.name, known[field.name]),
     })),
     preview,
     previewProblem,
@@ -226,16 +261,18 @@ function chosen(context: Context, names: readonly string[]): CompanionObject {
 /** What is left empty is guessed. */
 function optionsFrom(field: (name: string) => string, names: readonly string[]): CompanionObject {
   const entries = names.flatMap((name): [string, unknown][] => {
-    const text = field(name).trim() || (field(name) === '\t' ? '\t' : '');
+    const text = field(name).trim();
     if (text === '') return [];
     if (name === 'header_row') return [[name, /^\d{1,9}$/.test(text) ? Number(text) : text]];
-    return [[name, name === 'delimiter' && text === TAB ? '\t' : text]];
+    const meant = IN_FORMS.find(([option, , inForm]) => option === name && inForm === text);
+    return [[name, meant === undefined ? text : meant[1]]];
   });
   return Object.fromEntries(entries);
 }
 
-function fieldText(value: unknown): string {
-  if (value === '\t') return TAB;
+function fieldText(name: string, value: unknown): string {
+  const meant = IN_FORMS.find(([option, written]) => option === name && written === value);
+  if (meant !== undefined) return meant[2];
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
@@ -363,7 +400,7 @@ function Preview({ view, frame }: { view: LayoutView; frame: FrameView }) {
   );
 }
 
-function foundText(preview: FilePreview | null): string {
+function foundText(preview: TypedPreview | null): string {
   const { found, columns = [] } = preview ?? {};
   const count = `${columns.length} ${columns.length === 1 ? 'column' : 'columns'}`;
   if (!found) return count;
@@ -371,7 +408,7 @@ function foundText(preview: FilePreview | null): string {
   const parts = [
     count,
     encoding,
-    delimiter && DELIMITER_NAMES[delimiter as keyof typeof DELIMITER_NAMES],
+    delimiter && DELIMITER_NAMES[delimiter as keyof typeof DELIMITER_NAMES].split(' ')[0],
     row && `names in line ${row}`,
     range && `from ${range.split(':')[0]!}`,
   ];
@@ -390,7 +427,7 @@ function SaveForm({ view, frame }: { view: LayoutView; frame: FrameView }) {
   );
 }
 
-function Rows({ view, preview }: { view: LayoutView; preview: FilePreview }) {
+function Rows({ view, preview }: { view: LayoutView; preview: TypedPreview }) {
   const { columns, rows } = preview;
   if (columns.length === 0) return '';
   return (
@@ -408,7 +445,11 @@ function Rows({ view, preview }: { view: LayoutView; preview: FilePreview }) {
             </tr>
             <tr>
               {columns.map((name, index) => (
-                <td>{index < MAX_TYPED_COLUMNS && <TypeChoice {...{ name, view }} />}</td>
+                <td>
+                  {index < MAX_TYPED_COLUMNS && (
+                    <TypeChoice {...{ name, view }} found={typeText(preview.types[index])} />
+                  )}
+                </td>
               ))}
             </tr>
           </thead>
@@ -430,14 +471,20 @@ function Rows({ view, preview }: { view: LayoutView; preview: FilePreview }) {
 const SHOWN_ROWS = 12;
 
 /** Belongs to the form that saves. */
-function TypeChoice({ name, view }: { name: string; view: LayoutView }) {
+function typeText(found: TypedPreview['types'][number] | undefined): string {
+  const name = found?.format ?? found?.type;
+  return TYPES.find(([value]) => value === name)?.[1] ?? '';
+}
+
+function TypeChoice(props: { name: string; view: LayoutView; found: string }) {
+  const { name, view, found } = props;
   const declared = view.types.get(name) ?? '';
   const isOther = !TYPES.some(([value]) => value === declared);
   return (
     <select form="save" name={TYPE_FIELD + name} aria-label={`Type of ${name}`}>
       {TYPES.map(([value, text]) => (
         <option {...{ value }} selected={value === declared} safe>
-          {text}
+          {value === '' && found !== '' ? `${text}: ${found}` : text}
         </option>
       ))}
       {isOther && (
@@ -449,7 +496,7 @@ function TypeChoice({ name, view }: { name: string; view: LayoutView }) {
   );
 }
 
-function Lines({ preview }: { preview: FilePreview }) {
+function Lines({ preview }: { preview: TypedPreview }) {
   return (
     <>
       <h2>The file</h2>

@@ -17,6 +17,11 @@ export interface FilePreview {
   readonly problem: string | null;
 }
 
+/** With what these rows say of each column; the others may say something else. */
+export interface TypedPreview extends FilePreview {
+  readonly types: readonly { readonly type: string; readonly format?: string }[];
+}
+
 /** Keeps the first rows of a table. */
 export class FirstRows implements RowSink {
   columns: readonly string[] = [];
