@@ -134,6 +134,14 @@ export const settings = {
     summary: 'Logs at level debug whatever `logging.level` says; changes nothing else.',
   }),
   mcp_enabled: boolean({ default: true, summary: 'Serves the MCP endpoint.' }),
+  'mcp.saved_searches': boolean({
+    default: false,
+    summary: 'Offers agents each saved search they may use as a tool of its own.',
+  }),
+  'mcp.handlers': boolean({
+    default: false,
+    summary: 'Offers agents each operation of the handlers they may call as a tool of its own.',
+  }),
   search_on_startup: boolean({
     default: true,
     summary: 'Brings the search index up to date when the server starts.',

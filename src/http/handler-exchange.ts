@@ -8,7 +8,7 @@ import { loadGrants } from '../accounts/rights/permissions.ts';
 import type { Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
 import type { HandlerRequest } from '../handlers/handler-call.ts';
-import { mayAccess } from '../operations/access.ts';
+import { mayAccess, type Origin } from '../operations/access.ts';
 import { addressedHandler, callHandler, type HandlerAddress } from '../operations/handlers.ts';
 import { isStillAdmitted } from './hooks/admission.ts';
 import { gzipBytes, isTextLike, MIN_GZIP_BYTES, acceptsGzip } from './reply/negotiate.ts';
@@ -113,17 +113,41 @@ function requestHeaders(context: Context, prefix: string, user: Principal, token
   if (cookies !== '') headers.set('cookie', cookies);
   // Without one the runtime would send its own, and take what the client cannot.
   if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'identity');
-  headers.set('x-svc-token', token);
-  headers.set('x-svc-socket', latin(context.services.handlers.apiSocket));
-  headers.set('x-svc-user', latin(user.username));
-  headers.set('x-svc-user-id', String(user.userId));
-  headers.set('x-svc-superuser', String(user.isSuperuser));
+  addCaller(headers, context.services, user, token);
   headers.set('x-request-id', requestId);
   headers.set('x-forwarded-for', peer.address);
   headers.set('x-forwarded-proto', context.scheme);
   headers.set('x-forwarded-host', peer.host ?? request.headers.get('host') ?? '');
   headers.set('x-forwarded-prefix', prefix);
   return headers;
+}
+
+/** For a call that no request of its own brings. */
+export function handlerHeaders(
+  services: App,
+  user: Principal,
+  {
+    origin,
+    prefix,
+    token,
+  }: { readonly origin: Origin; readonly prefix: string; readonly token: string },
+): Headers {
+  const headers = new Headers({ host: 'localhost', 'accept-encoding': 'identity' });
+  addCaller(headers, services, user, token);
+  const address = URL.parse(services.config.public_url);
+  headers.set('x-forwarded-for', origin.clientAddress ?? 'unknown');
+  headers.set('x-forwarded-proto', address?.protocol.slice(0, -1) ?? 'http');
+  headers.set('x-forwarded-host', address?.host ?? 'localhost');
+  headers.set('x-forwarded-prefix', prefix);
+  return headers;
+}
+
+function addCaller(headers: Headers, services: App, user: Principal, token: string): void {
+  headers.set('x-svc-token', token);
+  headers.set('x-svc-socket', latin(services.handlers.apiSocket));
+  headers.set('x-svc-user', latin(user.username));
+  headers.set('x-svc-user-id', String(user.userId));
+  headers.set('x-svc-superuser', String(user.isSuperuser));
 }
 
 function othersCookies(header: string | null): string {

@@ -14,6 +14,7 @@ interface ArgumentSchema {
 
 const NAMES: Readonly<Record<string, string>> = {
   integer: 'an integer',
+  number: 'a number',
   string: 'a string',
   object: 'an object',
   array: 'an array',
@@ -69,6 +70,8 @@ function isOfType(value: unknown, type: string): boolean {
       return Array.isArray(value);
     case 'object':
       return isObject(value);
+    case 'number':
+      return ['number', 'bigint'].includes(typeof value) || value instanceof JsonNumber;
     case 'integer':
       return (
         Number.isInteger(value instanceof JsonNumber ? value.value : value) ||

@@ -14,7 +14,7 @@ import type { ServerServices } from '../http/dependencies.ts';
 import { CODES, HANDSHAKE_VERSIONS, invalidParams, type Members } from './message.ts';
 import { listPage, readAddress, template } from './resources.ts';
 import { callTool, failureText } from './tool.ts';
-import { tools } from './tools/index.ts';
+import { ownTools, tools } from './tools/index.ts';
 
 /** One request and its result. */
 export interface Exchange {
@@ -79,11 +79,15 @@ export function handlerOf(exchange: Exchange): McpHttpHandler {
 function serverOf(exchange: Exchange): Server {
   const server = new Server(SERVER, OPTIONS);
   const { services, caller } = exchange;
-  server.setRequestHandler('tools/list', ({ params }) =>
-    onePage(params, { tools: tools.map(({ description }) => description) }),
-  );
+  server.setRequestHandler('tools/list', async ({ params }) => {
+    const all = [...tools, ...(await reported(exchange, ownTools(services, caller)))];
+    return onePage(params, { tools: all.map(({ description }) => description) });
+  });
   server.setRequestHandler('tools/call', async ({ params: { name } }) => {
-    const tool = byName.get(name);
+    const own = byName.get(name) ?? (await reported(exchange, ownTools(services, caller)));
+    const tool = Array.isArray(own)
+      ? own.find(({ description }) => description.name === name)
+      : own;
     if (tool === undefined) throw invalidParams(`Unknown tool: ${name.slice(0, MAX_NAME_TOLD)}`);
     exchange.result = await reported(exchange, callTool(tool, exchange));
     return { content: [] };

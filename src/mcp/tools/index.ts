@@ -1,4 +1,9 @@
+import type { Caller } from '../../accounts/rights/principal.ts';
+import { AppError } from '../../base/errors.ts';
+import type { ServerServices } from '../../http/dependencies.ts';
 import type { Tool } from '../tool.ts';
+import { handlerTools } from './handler-tools.ts';
+import { savedSearchTools } from './saved-search-tools.ts';
 import { getSchema } from './get-schema.ts';
 import { listResources } from './list-resources.ts';
 import { listSavedSearches } from './list-saved-searches.ts';
@@ -16,3 +21,19 @@ export const tools: readonly Tool[] = [
   searchEvents,
   listSavedSearches,
 ];
+
+/** Those the configuration adds for a caller: saved searches and handlers. */
+export async function ownTools(services: ServerServices, caller: Caller): Promise<Tool[]> {
+  if (caller === null) return [];
+  const [searches, handlers] = await Promise.all([
+    savedSearchTools(services, caller).catch(noneWhenDenied),
+    handlerTools(services, caller),
+  ]);
+  return [...searches, ...handlers];
+}
+
+/** Who may use no saved searches has no tools of them. */
+function noneWhenDenied(error: unknown): Tool[] {
+  if (error instanceof AppError && error.code === 'permission-denied') return [];
+  throw error;
+}
