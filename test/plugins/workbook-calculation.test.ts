@@ -1,5 +1,6 @@
 /** Formulas after an edit: results are the ones of other programs, or are taken out (DS-87). */
 import { describe, expect, test } from 'bun:test';
+import * as fc from 'fast-check';
 import { EditedArchive } from '../../plugins/workbook/archive/edited-archive.ts';
 import { newResults } from '../../plugins/workbook/formulas/recalculate.ts';
 import { MAX_ROWS } from '../../plugins/workbook/limits.ts';
@@ -258,4 +259,85 @@ test('a long chain is calculated, and what takes too many steps is taken out (DS
   const after = await readTable((await edit(heavy, FIRST)).file);
   expect(after.rows[3]).toEqual([107]);
   expect(after.rows.at(-1)).toEqual([`=SUM(A$2:A${10_003})`]);
+}, 60_000);
+
+const hostile: readonly (readonly [what: string, formula: string, shown: Cell | null])[] = [
+  ['twenty thousand brackets', `${'('.repeat(20_000)}A2${')'.repeat(20_000)}`, null],
+  ['nested calls', `${'IF(A2,'.repeat(5_000)}1${')'.repeat(5_000)}`, null],
+  ['a sum of twenty thousand', `A2${'+A2'.repeat(20_000)}`, null],
+  ['a call that does not end', 'SUM(A2', '=SUM(A2'],
+  ['no formula', 'A2 ))) {{{ "', '=A2 ))) {{{ "'],
+  ['a text that is too long', 'REPT("x",32767)&amp;A2', '#VALUE!'],
+  ['a pattern that backtracks', 'SEARCH("a*a*a*a*b",REPT("a",32000)&amp;A2)', '#VALUE!'],
+  ['a large factorial', 'FACT(A2*1E9)', '=FACT(A2*1E9)'],
+  ['a number of many combinations', 'COMBIN(A2*1E9,5E8)', '=COMBIN(A2*1E9,5E8)'],
+  ['a range of all cells, with itself', 'SUM(A1:XFD1048576)', '=SUM(A1:XFD1048576)'],
+  ['a product of whole columns', 'SUMPRODUCT(C:C*D:D)+A2', '=SUMPRODUCT(C:C*D:D)+A2'],
+  ['members every object has', '__proto__(A2)+constructor(A2)', '=__proto__(A2)+constructor(A2)'],
+  ['names in a circle', 'X+A2', '=X+A2'],
+];
+
+test.each([...hostile])(
+  '%s in a formula neither fails nor goes on for ever',
+  async (_, text, shown) => {
+    const file = workbookFile({
+      sheets: { Data: dataSheet(`<row r="9">${formula('A9', text, '1')}</row>`) },
+      workbookTail:
+        '<definedNames><definedName name="X">Y+1</definedName><definedName name="Y">X+1</definedName></definedNames>',
+    });
+    const { rows } = await readTable((await edit(file, FIRST)).file);
+    if (shown === null) expect(rows).toHaveLength(4);
+    else expect(rows.at(-1)).toEqual([shown]);
+  },
+  30_000,
+);
+
+test('any text for a formula gives a result or stays', async () => {
+  const word = fc.constantFrom(
+    ...[
+      'A2',
+      'B:B',
+      'Data!A3',
+      '$A$2:B4',
+      'Name',
+      '1',
+      '"x"',
+      '#REF!',
+      'TRUE',
+      '{1,2;3}',
+      '[@n]',
+      'T[#All]',
+    ],
+    ...[
+      'SUM(',
+      'IF(',
+      'INDEX(',
+      'VLOOKUP(',
+      'LEFT(',
+      'DATE(',
+      ')',
+      ',',
+      '+',
+      '-',
+      '^',
+      '&',
+      '=',
+      '<',
+      ' ',
+      ':',
+      '%',
+      '@',
+    ],
+  );
+  const property = fc.asyncProperty(fc.array(word, { maxLength: 12 }), async (words) => {
+    const text = words.join('').replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+    const file = workbookFile({
+      sheets: { Data: dataSheet(`<row r="9">${formula('A9', text, '1')}${cell('B9', 1)}</row>`) },
+    });
+    const changed = await edit(file, FIRST);
+    expect((await readTable(changed.file)).rows).toHaveLength(4);
+    const removed = await edit(file, { deletes: [0] });
+    expect((await readTable(removed.file)).rows).toHaveLength(3);
+  });
+  await fc.assert(property, { numRuns: 300 });
 }, 60_000);

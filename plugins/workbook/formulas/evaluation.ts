@@ -17,6 +17,7 @@ import {
   checked,
   compare,
   fail,
+  fitting,
   FormulaError,
   type Grid,
   leave,
@@ -104,7 +105,8 @@ export class Evaluation {
       return typeof value === 'number' ? checked(value) + 0 : (value ?? 0);
     } catch (error) {
       if (error instanceof FormulaError) return error.error;
-      if (error instanceof NotCalculated) return undefined;
+      // Nested deeper than the stack.
+      if (error instanceof NotCalculated || error instanceof RangeError) return undefined;
       throw error;
     }
   }
@@ -178,8 +180,8 @@ class Calculation implements Frame {
       return leave('a name without a meaning');
     }
     if (reference.kind === 'name') {
-      const named = template.named.get(spelling);
-      if (named === undefined || named.tree === null || named.isRelative) return leave('a name');
+      const named = template.named.get(spelling)?.template;
+      if (named === undefined || named.tree === null) return leave('a name');
       const at = { ...cell, sheet: reference.sheet };
       return new Calculation(at, named, this.grid, this.sheets).operand(named.tree);
     }
@@ -275,7 +277,7 @@ function binary(operator: string, a: Value, b: Value): Value {
     case '^':
       return power(toNumber(a), toNumber(b));
     case '&':
-      return toText(a) + toText(b);
+      return fitting(toText(a) + toText(b));
     case '=':
       return compare(a, b, false) === 0;
     case '<>':

@@ -17,20 +17,28 @@ export type Tree = ReturnType<typeof parse>;
  * such as NOW, keep their result until a cell they refer to changes.
  */
 const REACHING = new Set(['INDIRECT', 'OFFSET', 'CELL']);
-/** Of a name that refers to names. */
-const MAX_DEPTH = 8;
+/** Of a defined name; one with more is taken to mean any cell. */
+const MAX_NAMED_AREAS = 1_000;
+
+/** What a defined name stands for; names may refer to names, but not in circles. */
+interface Named {
+  readonly template: Template;
+  readonly areas: readonly Area[];
+}
+
+export type NamedTemplates = Map<string, Named | 'open'>;
 
 export class Template {
   readonly text: string;
   /** By their spelling. */
   readonly references = new Map<string, Reference>();
   /** What defined names stand for, by their spelling. */
-  readonly named = new Map<string, Template>();
+  readonly named = new Map<string, Named>();
   /** Any change may reach it. */
   readonly isReaching: boolean;
   #tree: Tree | null | undefined;
 
-  constructor(text: string, place: Place, scope: WorkbookScope, depth = 0) {
+  constructor(text: string, place: Place, scope: WorkbookScope, names: NamedTemplates) {
     this.text = text;
     let isReaching = false;
     for (const { type, value } of tokenize(text, { withLocation: false })) {
@@ -41,16 +49,10 @@ export class Template {
       if (!isReference || this.references.has(value)) continue;
       const reference = scope.reference(value, place);
       this.references.set(value, reference);
-      if (reference.kind !== 'name' || depth === MAX_DEPTH) continue;
-      const named = new Template(
-        reference.formula,
-        { ...place, sheet: reference.sheet },
-        scope,
-        depth + 1,
-      );
-      this.named.set(value, named);
-      // Relative references of a name move with the cell that uses it.
-      isReaching ||= named.isReaching || named.isRelative;
+      if (reference.kind !== 'name') continue;
+      const named = namedTemplate(reference, place, scope, names);
+      if (named === null) isReaching = true;
+      else this.named.set(value, named);
     }
     this.isReaching = isReaching;
   }
@@ -81,8 +83,33 @@ export class Template {
     for (const reference of this.references.values()) {
       yield* areasOf(reference, place, rows, columns);
     }
-    for (const named of this.named.values()) yield* named.areas(place, 0, 0);
+    for (const { areas } of this.named.values()) yield* areas;
   }
+}
+
+/** Null when any change may reach it: it is relative to the cell that uses it, refers to itself, or to very much. */
+function namedTemplate(
+  { formula, sheet }: Extract<Reference, { kind: 'name' }>,
+  place: Place,
+  scope: WorkbookScope,
+  names: NamedTemplates,
+): Named | null {
+  const key = `${sheet}\0${formula}`;
+  let named = names.get(key);
+  if (named === undefined) {
+    names.set(key, 'open');
+    const own = { ...place, sheet };
+    const template = new Template(formula, own, scope, names);
+    const areas = new Map(
+      [...template.areas(own, 0, 0)].map((area) => [JSON.stringify(area), area]),
+    );
+    named = { template, areas: [...areas.values()] };
+    names.set(key, named);
+  }
+  if (named === 'open') return null;
+  const { template, areas } = named;
+  const isVague = template.isReaching || template.isRelative || areas.length > MAX_NAMED_AREAS;
+  return isVague ? null : named;
 }
 
 /** `_xlfn.XLOOKUP` is XLOOKUP in files that older programs must open. */
@@ -133,11 +160,13 @@ export class SheetFormulaCells {
   readonly #sheet: number;
   readonly #part: string;
   readonly #scope: WorkbookScope;
+  readonly #names: NamedTemplates;
   readonly #shared = new Map<string, Spelled>();
   readonly #templates = new Map<string, Spelled>();
 
-  constructor(sheet: number, part: string, scope: WorkbookScope) {
+  constructor(sheet: number, part: string, scope: WorkbookScope, names: NamedTemplates) {
     this.#sheet = sheet;
+    this.#names = names;
     this.#part = part;
     this.#scope = scope;
   }
@@ -151,7 +180,8 @@ export class SheetFormulaCells {
       const { kind, range, shared, text: spelling } = parseFormula(element, this.#part);
       const place = { sheet: this.#sheet, row: cell.row, column };
       if (kind === 'shared' && spelling !== '') {
-        this.#shared.set(shared, { template: new Template(spelling, place, this.#scope), place });
+        const template = new Template(spelling, place, this.#scope, this.#names);
+        this.#shared.set(shared, { template, place });
       }
       const known = kind === 'shared' ? this.#shared.get(shared) : undefined;
       const { template, place: spelled } = known ?? this.#template(spelling, place);
@@ -172,7 +202,7 @@ export class SheetFormulaCells {
     const known = this.#templates.get(key);
     // Where references were not looked at, the very same text means the same cells.
     if (known !== undefined) return isPlain ? known : { template: known.template, place };
-    const made = { template: new Template(text, place, this.#scope), place };
+    const made = { template: new Template(text, place, this.#scope, this.#names), place };
     this.#templates.set(key, made);
     return made;
   }

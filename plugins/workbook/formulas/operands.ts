@@ -1,4 +1,5 @@
 /** What a part of a formula is worth, and how Excel converts it. */
+import { MAX_CELL_TEXT } from '../../../src/tables/encode/sheet-text.ts';
 import { CellError, type CellValues, errorOf, type Held, type Value } from './cell-values.ts';
 import type { Area, Place } from './scope.ts';
 
@@ -54,13 +55,21 @@ interface Cell {
 
 /** Steps over cells; some two seconds. */
 const MAX_STEPS = 30_000_000;
+/** Of all formulas; steps over long texts take longer. */
+const MAX_MS = 10_000;
+const STEPS_PER_LOOK = 256;
 
 export class Steps {
+  readonly #until = performance.now() + MAX_MS;
   #left = MAX_STEPS;
+  #look = MAX_STEPS;
 
   take(count = 1): void {
     this.#left -= count;
     if (this.#left < 0) leave('too much to calculate');
+    if (this.#left > this.#look) return;
+    this.#look = this.#left - STEPS_PER_LOOK;
+    if (performance.now() > this.#until) this.#left = -1;
   }
 }
 
@@ -151,6 +160,11 @@ export function toText(value: Value): string {
   if (typeof value === 'boolean') return leaveTruth();
   if (value instanceof CellError) throw new FormulaError(value);
   return numberText(value);
+}
+
+/** A cell holds no longer text. */
+export function fitting(text: string): string {
+  return text.length > MAX_CELL_TEXT ? fail('#VALUE!') : text;
 }
 
 /** As the format General without a width; very large and very small numbers differ between programs. */

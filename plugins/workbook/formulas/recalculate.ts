@@ -16,7 +16,12 @@ import {
 } from './cell-values.ts';
 import { dependents } from './dependents.ts';
 import { Evaluation, type Result } from './evaluation.ts';
-import { areasOfCell, type FormulaCell, SheetFormulaCells } from './formula-cells.ts';
+import {
+  areasOfCell,
+  type FormulaCell,
+  type NamedTemplates,
+  SheetFormulaCells,
+} from './formula-cells.ts';
 import { type Area, isWithin, WorkbookScope } from './scope.ts';
 
 /** What tells where cells are, or means cells that are gone. */
@@ -73,8 +78,9 @@ async function formulasOf(
   scope: WorkbookScope,
 ): Promise<FormulaCell[]> {
   const formulas: FormulaCell[] = [];
+  const names: NamedTemplates = new Map();
   for (const [sheet, { entry }] of book.worksheets.entries()) {
-    const cells = new SheetFormulaCells(sheet, entry.name, scope);
+    const cells = new SheetFormulaCells(sheet, entry.name, scope, names);
     await eachRow(
       new SheetWindow(entry.name, parts.expand(entry)),
       () => false,

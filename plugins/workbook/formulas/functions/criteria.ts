@@ -1,4 +1,6 @@
 /** Conditions of COUNTIF and its like, and the wildcards of MATCH. */
+import type { RE2JS } from 're2js';
+import { compilePattern } from '../../../../src/tables/filter/regex.ts';
 import { CellError, type Value } from '../cell-values.ts';
 import { compare, leave, leaveTruth, nearlyEqual } from '../operands.ts';
 
@@ -39,8 +41,8 @@ function equal(operand: string, operator: string): Criterion {
   if (/^#|\d/.test(operand) && /^[#\d.,:/%$€ -]+$/.test(operand)) {
     return leave('a condition that may be a date');
   }
-  const pattern = wildcard(operand);
-  return (value) => typeof value === 'string' && pattern.test(value);
+  const isMatch = textMatch(operand);
+  return (value) => typeof value === 'string' && isMatch(value);
 }
 
 function ordered(operand: string, operator: string): Criterion {
@@ -56,17 +58,26 @@ function ordered(operand: string, operator: string): Criterion {
   };
 }
 
-/** `*`, `?`, and `~` before what is meant literally; the whole text, in any case. */
-export function wildcard(pattern: string): RegExp {
+/** `*`, `?`, and `~` before what is meant literally; in any case, in linear time. */
+export function wildcard(pattern: string, isAnywhere = false): RE2JS {
   let source = '';
   for (let at = 0; at < pattern.length; at++) {
     const character = pattern[at]!;
     if (character === '~' && /[*?~]/.test(pattern[at + 1] ?? '')) source += `\\${pattern[++at]}`;
-    else if (character === '*') source += '[^]*?';
-    else if (character === '?') source += '[^]';
-    else source += character.replace(/[\\^$.|+()[\]{}/-]/, '\\$&');
+    else if (character === '*') source += '.*?';
+    else if (character === '?') source += '.';
+    else source += character.replace(/[\\^$.|+()[\]{}-]/, '\\$&');
   }
-  // Several wildcards in a long text could take for ever.
-  if ((source.match(/\*\?/g) ?? []).length > 3) leave('a pattern with many wildcards');
-  return new RegExp(`^${source}$`, 'iu');
+  const whole = isAnywhere ? source : `^(?:${source})$`;
+  return compilePattern(`(?is)${whole}`) ?? leave('a long pattern');
+}
+
+/** A text that equals the pattern as a whole. */
+function textMatch(pattern: string): (text: string) => boolean {
+  if (/[*?~]/.test(pattern)) {
+    const compiled = wildcard(pattern);
+    return (text) => compiled.test(text);
+  }
+  const wanted = pattern.toLowerCase();
+  return (text) => text.length === pattern.length && text.toLowerCase() === wanted;
 }

@@ -14,7 +14,11 @@ function result(value: unknown): number {
   return leave('a result that is no number');
 }
 
+/** Beyond, the library loses digits or goes on for ever. */
+const LARGEST = 1e15;
+
 function run(name: string, values: readonly (number | readonly number[])[]): number {
+  for (const value of values.flat()) if (Math.abs(value) > LARGEST) leave('a very large number');
   const call = (formulajs as unknown as Readonly<Record<string, Numbers>>)[name]!;
   return result(call(...values));
 }
@@ -28,6 +32,12 @@ function ofNumbers(name: string, least: number, most: number): FormulaFunction {
       call.trees.map((_, index) => call.number(index)),
     );
   };
+}
+
+/** Only TRUNC goes without digits. */
+function ofRounding(name: string): FormulaFunction {
+  const round = ofNumbers(name, name === 'TRUNC' ? 1 : 2, 2);
+  return (call: Call) => (Math.abs(call.number(1)) > 15 ? leave('many digits') : round(call));
 }
 
 /** The numbers of all arguments as one list, at least so many. */
@@ -61,7 +71,8 @@ function ofListAndNumber(name: string): FormulaFunction {
 
 const ONE_NUMBER =
   'ABS ACOS ASIN ATAN COS COSH DEGREES EVEN EXP FACT INT LN LOG10 ODD RADIANS SIGN SIN SINH SQRT TAN TANH';
-const TWO_NUMBERS = 'COMBIN POWER QUOTIENT ROUND ROUNDDOWN ROUNDUP';
+const TWO_NUMBERS = 'COMBIN POWER QUOTIENT';
+const ROUNDING = 'ROUND ROUNDDOWN ROUNDUP TRUNC';
 /** With the least count of numbers, and the error of fewer. */
 const LISTS: Readonly<Record<string, readonly [name: string, least: number, error: string]>> = {
   MEDIAN: ['MEDIAN', 1, '#NUM!'],
@@ -98,6 +109,7 @@ const named = (
 export const libraryFunctions: Functions = Object.fromEntries([
   ...named(ONE_NUMBER, (name) => ofNumbers(name, 1, 1)),
   ...named(TWO_NUMBERS, (name) => ofNumbers(name, 2, 2)),
+  ...named(ROUNDING, ofRounding),
   ...Object.entries(LISTS).map(
     ([name, [own, least, error]]) => [name, ofList(own, least, error)] as const,
   ),
@@ -105,7 +117,6 @@ export const libraryFunctions: Functions = Object.fromEntries([
   ['ATAN2', (call: Call) => arcTangent(call.number(0), call.number(1))],
   ...Object.entries(LISTS_AND_NUMBERS).map(([name, own]) => [name, ofListAndNumber(own)] as const),
   ['PI', ofNumbers('PI', 0, 0)],
-  ['TRUNC', ofNumbers('TRUNC', 1, 2)],
   ['LOG', ofNumbers('LOG', 1, 2)],
   ['PMT', ofNumbers('PMT', 3, 5)],
   ['PV', ofNumbers('PV', 3, 5)],

@@ -1,6 +1,6 @@
 import type { Call, Functions } from '../call.ts';
 import { CellError } from '../cell-values.ts';
-import { CellRange, fail, FormulaError, leave, Matrix, toText } from '../operands.ts';
+import { CellRange, fail, fitting, FormulaError, leave, Matrix, toText } from '../operands.ts';
 import { MAX_CELL_TEXT } from '../../../../src/tables/encode/sheet-text.ts';
 import { wildcard } from './criteria.ts';
 
@@ -26,10 +26,6 @@ function joined(texts: Iterable<string>, separator = ''): string {
   return fitting([...texts].join(separator));
 }
 
-function fitting(text: string): string {
-  return text.length > MAX_CELL_TEXT ? fail('#VALUE!') : text;
-}
-
 /** Programs count characters outside the basic plane differently. */
 function plain(text: string): string {
   return /[\ud800-\udfff]/.test(text) ? leave('characters of two units') : text;
@@ -49,9 +45,8 @@ function find(call: Call, isPattern: boolean): number {
   let at = text.indexOf(wanted, from);
   if (isPattern) {
     if (/[*?~]/.test(wanted)) {
-      const anywhere = new RegExp(wildcard(wanted).source.slice(1, -1), 'iu');
-      const found = text.slice(from).search(anywhere);
-      at = found < 0 ? -1 : from + found;
+      const matcher = wildcard(wanted, true).matcher(text.slice(from));
+      at = matcher.find() ? from + matcher.start() : -1;
     } else at = text.toLowerCase().indexOf(wanted.toLowerCase(), from);
   }
   return at < 0 ? fail('#VALUE!') : at + 1;
