@@ -10,10 +10,9 @@
 import { AppError } from '../../base/errors.ts';
 import { DeflateArchive } from './deflate-archive.ts';
 import type { Row, RowShape } from './encode.ts';
-import { isoDates, nativeType } from './native-value.ts';
+import { isoDates, nativeType, rememberedDays } from './native-value.ts';
 import { columnLetters, MAX_CELL_TEXT, sheetText } from './sheet-text.ts';
 import { type FileType, wideNumber, type WideNumber } from '../infer/file-type.ts';
-import { daysOf, timeOf } from '../values/calendar.ts';
 import { wideText } from '../values/wide-number.ts';
 
 /** Without the header. */
@@ -82,7 +81,8 @@ interface SheetColumn {
   readonly isBoolean: boolean;
   readonly wide: WideNumber | null;
   readonly moment: keyof typeof WIDTHS | null;
-  readonly isoOf: (text: string) => string | null;
+  /** The cell of a text that is a date or a time; null for another. */
+  readonly momentCell: ((reference: string, text: string) => string | null) | null;
   /** `A`, `B`, …, `AA`. */
   readonly letters: string;
 }
@@ -104,15 +104,25 @@ export function* encodeXlsx(shape: RowShape, rows: Iterable<Row>): Generator<Uin
 }
 
 function columnsOf({ columns, rowIdAt }: RowShape): SheetColumn[] {
-  const cells = columns.map((column, index) => ({
-    name: column.name,
-    index: index + 1,
-    isBoolean: column.type === 'boolean',
-    wide: wideNumber(column.file?.type),
-    moment: momentKind(nativeType(column)),
-    isoOf: isoDates(column),
-  }));
-  const plain = { isBoolean: false, wide: null, moment: null, isoOf: () => null };
+  const cells = columns.map((column, index) => {
+    const moment = momentKind(nativeType(column));
+    const isoOf = isoDates(column);
+    const cellOfIso = momentCells(moment === 'timestamp');
+    return {
+      name: column.name,
+      index: index + 1,
+      isBoolean: column.type === 'boolean',
+      wide: wideNumber(column.file?.type),
+      moment,
+      momentCell:
+        moment &&
+        ((reference: string, text: string) => {
+          const iso = isoOf(text);
+          return iso === null ? null : cellOfIso(reference, iso);
+        }),
+    };
+  });
+  const plain = { isBoolean: false, wide: null, moment: null, momentCell: null };
   const rowId = { ...plain, name: '_row_id', index: 0 };
   if (rowIdAt !== null) cells.splice(rowIdAt, 0, rowId);
   return cells.map((cell, index) => ({ ...cell, letters: columnLetters(index) }));
@@ -148,7 +158,7 @@ function widths(columns: readonly SheetColumn[]): string {
 }
 
 function cellOf(
-  { index, isBoolean, wide, moment, isoOf, letters }: SheetColumn,
+  { index, isBoolean, wide, momentCell, letters }: SheetColumn,
   row: Row,
   number: number,
 ): string {
@@ -156,8 +166,7 @@ function cellOf(
   if (value === null || value === '') return '';
   const reference = letters + number;
   if (typeof value === 'string') {
-    const iso = moment === null ? null : isoOf(value);
-    const dated = iso === null ? null : momentCell(reference, iso, moment === 'timestamp');
+    const dated = momentCell?.(reference, value) ?? null;
     if (dated !== null) return dated;
     return wide ? numberCell(reference, wideText(value, wide)) : textCell(reference, value);
   }
@@ -173,35 +182,35 @@ function numberCell(reference: string, digits: string): string {
   return isExact ? `<c r="${reference}"><v>${digits}</v></c>` : textCell(reference, digits);
 }
 
-const MOMENT = /^(?:(\d{4}-\d\d-\d\d)(?:T|$))?(?:(\d\d:\d\d:\d\d(?:\.\d+)?)Z?)?$/;
+const MOMENT =
+  /^(?:(\d{4}-\d\d-\d\d)(?:T|$))?(?:([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?Z?)?$/;
 /** Days from 1899-12-30 to 1970: what spreadsheets count from, the same in all of them from 1900-03-01 on. */
 const SERIAL_SHIFT = 25_569;
 const FIRST_SERIAL = 61;
 const LAST_SERIAL = 2_958_465;
 const DAY_SECONDS = 86_400;
-const NANOS_PER_SECOND = 1e9;
-const MICROS_PER_DAY = 86_400e6;
+const MAX_FRACTION_DIGITS = 6;
 
-/** UTC. Null for what no spreadsheet can give back. */
-function momentCell(reference: string, text: string, hasTime: boolean): string | null {
-  const [, date, told] = MOMENT.exec(text) ?? [];
-  const clock = told ?? (hasTime ? '00:00:00' : undefined);
-  const day = date === undefined ? null : daysOf(date);
-  const time = clock === undefined ? null : timeOf(clock, 'ns');
-  if ((date === undefined ? time : day) === null || (clock !== undefined && time === null)) {
-    return null;
-  }
-  const whole = day === null ? 0 : day + SERIAL_SHIFT;
-  if (day !== null && (whole < FIRST_SERIAL || whole > LAST_SERIAL)) return null;
-  const perDay = DAY_SECONDS * 1000 ** Math.ceil((clock?.split('.')[1]?.length ?? 0) / 3);
-  const units = ((time ?? 0) / NANOS_PER_SECOND) * (perDay / DAY_SECONDS);
-  const serial = whole + units / perDay;
-  // A double has room for microseconds until 2079, for milliseconds and seconds always, for nanoseconds never.
-  if (perDay > MICROS_PER_DAY || Math.round((serial - whole) * perDay) !== Math.round(units))
-    return null;
-  const style = day === null ? 2 : time === null ? 1 : 3;
-  const isFine = clock !== undefined && clock.length > 8;
-  return `<c r="${reference}" s="${isFine ? style + 2 : style}"><v>${serial}</v></c>`;
+/** In UTC; a date alone is midnight where the column has times. Null for what no spreadsheet can give back. */
+function momentCells(hasTimes: boolean): (reference: string, iso: string) => string | null {
+  const daysOfDate = rememberedDays();
+  return (reference, iso) => {
+    const [, date, hours, minutes, seconds, fraction = ''] = MOMENT.exec(iso) ?? [];
+    if (date === undefined && hours === undefined) return null;
+    const day = date === undefined ? -SERIAL_SHIFT : daysOfDate(date);
+    const whole = day === null ? NaN : day + SERIAL_SHIFT;
+    if (date !== undefined && !(whole >= FIRST_SERIAL && whole <= LAST_SERIAL)) return null;
+    const digits = Math.ceil(fraction.length / 3) * 3;
+    const perSecond = 10 ** digits;
+    const clock = hours === undefined ? 0 : +hours * 3600 + +minutes! * 60 + +seconds!;
+    const units = clock * perSecond + (digits === 0 ? 0 : +fraction.padEnd(digits, '0'));
+    const serial = whole + units / (DAY_SECONDS * perSecond);
+    // A double has room for microseconds until 2079, for milliseconds and seconds always.
+    const isHeld = Math.round((serial - whole) * DAY_SECONDS * perSecond) === units;
+    if (digits > MAX_FRACTION_DIGITS || !isHeld) return null;
+    const style = date === undefined ? 2 : hours === undefined && !hasTimes ? 1 : 3;
+    return `<c r="${reference}" s="${digits > 0 ? style + 2 : style}"><v>${serial}</v></c>`;
+  };
 }
 
 function textCell(reference: string, text: string): string {

@@ -54,7 +54,7 @@ export function nativeValue(type: FileType): ((value: Shown) => number | bigint 
 }
 
 /** Rows that follow one another mostly share a day. */
-function rememberedDays(): (date: string) => number | null {
+export function rememberedDays(): (date: string) => number | null {
   let last = '';
   let days: number | null = null;
   return (date) => {
