@@ -116,7 +116,7 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
   requireRead(method);
   if (resource.family === 'media') return mediaPageReply(services, context, resource);
   if (context.queryValue('row') !== null) return rowPageReply(services, context, resource);
-  if (context.queryValue(ASK) !== null) return explorerReply(context, resource.canonical);
+  if (context.queryValue(ASK) !== null) return explorerReply(context, resource);
   if (context.queryValue('layout') !== null) return fileLayoutReply(services, context, resource);
   return wantsSummary(context)
     ? datasetSummaryReply(services, context, resource)

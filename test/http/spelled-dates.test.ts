@@ -170,6 +170,24 @@ describe('the search language', () => {
     expect(await rowsOf(`from umsatz | ${stage} | stats count`)).toEqual([{ count }]);
   });
 
+  test('says where dates are sorted and compared as text, and what sorts by time', async () => {
+    const answerOf = async (query: string) =>
+      (await (await run(query)).json()) as { rows: unknown; meta: { notices: string[] } };
+    const sorted = await answerOf('from umsatz | where day!="" | sort day | table day');
+    expect(sorted.meta.notices).toEqual([
+      "'day' is sorted as text, not by time; bin span=1s day AS t makes times to sort by",
+    ]);
+    const right = await answerOf(
+      'from umsatz | where day!="" | bin span=1s day AS t | sort -t | table day',
+    );
+    expect(right.meta.notices).toEqual([]);
+    expect(right.rows).toEqual([{ day: '15.02.2024' }, { day: '1.2.2024' }, { day: '31.12.2023' }]);
+    expect((await answerOf('from umsatz | stats max(day), max(betrag)')).meta.notices).toEqual([
+      'max(day) compares texts, not times; bin span=1s day AS t makes times',
+    ]);
+    expect((await answerOf('from umsatz | sort fine')).meta.notices).toEqual([]);
+  });
+
   test('reads spelled numbers as numbers, and shows dates as they are spelled', async () => {
     expect(
       await rowsOf('from umsatz | where betrag > 1 | stats sum(betrag*2) AS s, values(day) AS d'),

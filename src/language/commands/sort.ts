@@ -4,7 +4,7 @@ import { defineCommand } from '../command.ts';
 import { printName } from '../expressions/expression.ts';
 import { sorted, type Rows } from '../run/operator.ts';
 import { Problem, type Place } from '../syntax/problem.ts';
-import { type Schema, unknownColumn } from '../run/schema.ts';
+import { isSpelledFreely, type Schema, unknownColumn } from '../run/schema.ts';
 import type { Evaluate } from '../expressions/value.ts';
 
 export interface SortArguments {
@@ -76,7 +76,12 @@ function keyOf({ text, place }: Word, input: Schema, notice: (text: string) => v
     throw unknownColumn(text, input, place, `Unknown column '${text}': ${hint}`);
   // A member of events may have any name.
   if (found?.path && isDirection) notice(`'${text}' was read as a field; ${hint}`);
-  return (found ?? input.require(text, 'terse', place)).get;
+  const reference = found ?? input.require(text, 'terse', place);
+  if (isSpelledFreely(reference))
+    notice(
+      `'${text}' is sorted as text, not by time; bin span=1s ${printName(text)} AS t makes times to sort by`,
+    );
+  return reference.get;
 }
 
 /** A name with a leading minus that is itself a column is that column; else the minus means descending. */

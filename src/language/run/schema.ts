@@ -42,6 +42,12 @@ export function isOfDates({ native }: CellType): boolean {
   return kind === 'date' || kind === 'timestamp';
 }
 
+/** Whether its cells are dates whose texts do not sort by time. */
+export function isSpelledFreely({ native }: CellType): boolean {
+  const style = native?.dates?.style;
+  return style != null && !style.isSortable && !style.pattern.startsWith('year-');
+}
+
 /** Reads texts as the column's cells are spelled, and as times are; null for a column that has no dates. */
 export function timeReader(cells: CellType): ((text: string) => string | null) | null {
   if (!isOfDates(cells)) return null;

@@ -11,7 +11,7 @@ import { expressionContext, type StageContext } from '../command.ts';
 import { compileExpression } from '../expressions/evaluate.ts';
 import { parseExpression, printExpression, printName } from '../expressions/expression.ts';
 import { Problem, unknownName } from './problem.ts';
-import type { Schema } from '../run/schema.ts';
+import { isSpelledFreely, type Schema } from '../run/schema.ts';
 import type { TerseReader } from './terse-reader.ts';
 import type { Evaluate } from '../expressions/value.ts';
 
@@ -140,7 +140,12 @@ export function bindAggregate(
   let get: Evaluate | null = null;
   if (argument.kind === 'field') {
     const { text, place: at } = argument.field;
-    ({ get } = input.require(text, 'terse', at, useOfAggregate(kind)));
+    const reference = input.require(text, 'terse', at, useOfAggregate(kind));
+    ({ get } = reference);
+    if ((kind === 'min' || kind === 'max') && isSpelledFreely(reference))
+      context.notice(
+        `${label} compares texts, not times; bin span=1s ${printName(text)} AS t makes times`,
+      );
   } else if (argument.kind === 'expression') {
     get = compileExpression(argument.expression, expressionContext(input, 'terse', context));
     if (kind === 'count') return { name, label, kind, factory: countTrue(get, argument.isEval) };

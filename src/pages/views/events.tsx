@@ -8,6 +8,7 @@ import { Elysia } from 'elysia';
 import { searchReply } from '../../api/search-reply.ts';
 import { AppError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/json.ts';
+import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
@@ -99,14 +100,20 @@ export const eventsPageRoute = new Elysia({ name: 'events-page' })
   });
 
 /** Throws `not-found` for a format that there is not. */
-export async function explorerReply(context: Context, dataset: string | null): Promise<Reply> {
-  const asked = askedOf(context, dataset);
+export async function explorerReply(context: Context, dataset: Resource | null): Promise<Reply> {
+  const asked = askedOf(context, dataset?.canonical ?? null);
   const full = withinTimes(asked.q, asked.earliest, asked.latest);
   const format = askedFormat(context);
-  if (format === null) return pageOf(context, asked, full, await run(context, full, asked));
+  if (format === null) {
+    const outcome = await run(context, full, asked);
+    const isBegun = dataset !== null && asked.q.trim() === beginning(dataset.canonical).trim();
+    const examples =
+      isBegun && 'rows' in outcome ? await examplesOf(context, asked, dataset, outcome.rows) : [];
+    return pageOf(context, asked, full, outcome, { examples });
+  }
   const result = await runAs(context, full, asked, format);
   return result.kind === 'problem' && context.wantsHtml
-    ? pageOf(context, asked, full, result.problem, 400)
+    ? pageOf(context, asked, full, result.problem, { status: 400 })
     : searchReply(context, result);
 }
 
@@ -115,11 +122,15 @@ async function pageOf(
   asked: Asked,
   full: string,
   outcome: Ran | ToldProblem,
-  status = 200,
+  {
+    status = 200,
+    examples = [],
+  }: { readonly status?: number; readonly examples?: EventsView['examples'] } = {},
 ): Promise<Reply> {
   const { services, user, baseUrl } = context;
   const view = {
     ...viewOf(asked, full, outcome),
+    examples,
     mayReadEvents: await mayRead(services, user),
     sendsTo: (await mayWrite(services, user)) && !services.config.readonly ? baseUrl : null,
     formatHrefs: formatHrefs('/events', wholeQuery(asked)),
@@ -180,7 +191,7 @@ function viewOf(
   asked: Asked,
   full: string,
   outcome: Ran | ToldProblem,
-): Omit<EventsView, 'formatHrefs' | 'maxFileRows' | 'mayReadEvents' | 'sendsTo'> {
+): Omit<EventsView, 'examples' | 'formatHrefs' | 'maxFileRows' | 'mayReadEvents' | 'sendsTo'> {
   const { dataset, q, earliest, latest, timezone, chart } = asked;
   const { first, isSearch, isOnlySearch: isCountable } = startOf(q);
   const terms = isSearch ? first || '*' : null;
@@ -205,7 +216,6 @@ function viewOf(
       notices: [],
       lines: null,
       isTable: false,
-      examples: [],
       columns: [],
       rows: [],
       figures: null,
@@ -221,7 +231,6 @@ function viewOf(
   return {
     ...common,
     problem: null,
-    examples: examplesOf(asked, columns, rows),
     // The summary says it, with a link to more rows.
     notices: meta.notices.filter((notice) => !/^Result cut at \d+ rows$/.test(notice)),
     ...formOf(rows, columns, asked, isEvents),
@@ -238,28 +247,40 @@ function viewOf(
   };
 }
 
-/** Questions that columns of these types answer, for who has not asked any yet. */
-function examplesOf(
+/** Questions that the columns answer, for who has not asked any yet; `rows` are some of the dataset. */
+async function examplesOf(
+  { services }: Context,
   asked: Asked,
-  columns: readonly { readonly name: string; readonly type: string }[],
+  dataset: Resource,
   rows: Ran['rows'],
-): EventsView['examples'] {
-  const { dataset, q } = asked;
-  if (dataset === null || q.trim() !== beginning(dataset).trim()) return [];
-  const ofType = (type: string): string[] =>
-    columns.filter((column) => column.type === type).map(({ name }) => name);
-  const different = (name: string): number => new Set(rows.map((row) => row[name])).size;
+): Promise<EventsView['examples']> {
+  const { columns } = await services.tables.current(services.datasets.targetOf(dataset));
+  const different = ({ name }: { readonly name: string }): number =>
+    new Set(rows.map((row) => row[name])).size;
   // What groups rows has few values; what is summed has many.
-  const [group] = ofType('string').toSorted((a, b) => different(a) - different(b));
-  const [figure] = ofType('number').toSorted((a, b) => different(b) - different(a));
-  const [text, number] = [group, figure].map((name) => name && printName(name));
+  const [group] = columns
+    .filter(({ type, format }) => type === 'string' && !format)
+    .toSorted((a, b) => different(a) - different(b));
+  const [figure] = columns
+    .filter(({ type }) => type === 'integer' || type === 'number')
+    .toSorted((a, b) => different(b) - different(a));
+  const dates = columns.find(({ format }) => format !== undefined);
+  const [text, number, time] = [group, figure, dates].map((one) => one && printName(one.name));
   const stages = [
     text && `stats count BY ${text} | sort -count | head 10`,
     text && number && `stats sum(${number}), avg(${number}) BY ${text}`,
-    number && `sort -${number} | head 10`,
+    time && `timechart field=${time.replaceAll("'", '"')} ${number ? `sum(${number})` : 'count'}`,
+    !time && number && `sort -${number} | head 10`,
   ];
   return stages.flatMap((stage) =>
-    stage ? [{ query: stage, href: addressOf({ ...asked, q: beginning(dataset) + stage }) }] : [],
+    stage
+      ? [
+          {
+            query: stage,
+            href: addressOf({ ...asked, q: beginning(dataset.canonical) + stage }),
+          },
+        ]
+      : [],
   );
 }
 
