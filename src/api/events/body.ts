@@ -10,6 +10,7 @@ import type { QueuePlace } from '../../events/intake/queue-room.ts';
 import { SpoolFile } from '../../base/files/spool-file.ts';
 import type { Pieces } from '../../events/store/writer-orders.ts';
 import { lengthOf } from '../../events/store/writer-orders.ts';
+import { release } from '../../base/scheduling/garbage-collection.ts';
 import { ByteBlocks } from '../../http/reply/byte-blocks.ts';
 import { inflated, isKnownCoding } from '../../http/body/content-coding.ts';
 import type { Context } from '../../http/context.ts';
@@ -61,8 +62,8 @@ const DATA = '"data"';
 
 /** A body up to here is read in one go, its room taken before; the room of larger ones grows as they come in. */
 const MAX_WHOLE_BYTES = 1024 * 1024;
-/** Of one body in memory. */
-const MAX_MEMORY_BYTES = 1024 * 1024;
+/** Of one body in memory: a credential may send many at once. */
+const MAX_MEMORY_BYTES = 256 * 1024;
 /** Who sends less than 4 KiB a second, for more than a minute, holds room that others need. */
 const PATIENCE_MS = 60_000;
 const SLOWEST_BYTES_PER_MS = 4;
@@ -126,18 +127,24 @@ export async function gathered(
     for (const piece of blocks.pieces()) await place?.spool(piece);
     blocks = new ByteBlocks();
   };
-  for await (const piece of stream) {
-    const size = (place?.file?.length ?? 0) + blocks.length + piece.length;
-    if (size > maxBytes) throw new AppError('too-large', 'Decompressed body too large');
-    if (clock.monotonic() - startedAt > patienceFor(size)) throw tooSlow();
-    marks.add(piece);
-    const more = blocks.growth(piece.length);
-    if (more > 0) {
-      await place?.take({ bytes: more });
-      taken += more;
+  try {
+    for await (const piece of stream) {
+      const size = (place?.file?.length ?? 0) + blocks.length + piece.length;
+      if (size > maxBytes) throw new AppError('too-large', 'Decompressed body too large');
+      if (clock.monotonic() - startedAt > patienceFor(size)) throw tooSlow();
+      marks.add(piece);
+      const more = blocks.growth(piece.length);
+      if (more > 0) {
+        await place?.take({ bytes: more });
+        taken += more;
+      }
+      blocks.add(piece);
+      if (place !== null && blocks.length > MAX_MEMORY_BYTES) await toDisk();
     }
-    blocks.add(piece);
-    if (place !== null && blocks.length > MAX_MEMORY_BYTES) await toDisk();
+  } catch (error) {
+    // Many are refused at once.
+    for (const piece of blocks.pieces()) release(piece);
+    throw error;
   }
   if (place?.file != null) await toDisk();
   const pieces = place?.file ?? blocks.pieces();

@@ -8,7 +8,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { SpoolFile } from '../../base/files/spool-file.ts';
-import { countGarbage, release } from '../../base/scheduling/garbage-collection.ts';
+import { release } from '../../base/scheduling/garbage-collection.ts';
 import { NOT_WRITABLE } from '../store/writer-jobs.ts';
 
 /** Total, and how long a request waits for room. */
@@ -33,7 +33,6 @@ interface RoomOptions {
   readonly requireDisk: () => void;
 }
 
-const LARGE_BYTES = 1024 * 1024;
 const ROOM_FULL = 'Event queue is full.';
 
 export class QueueRoom {
@@ -187,7 +186,6 @@ export class QueuePlace implements Disposable {
     if (events === 0 && bytes === 0) return;
     this.#own = { events: 0, bytes: 0 };
     this.#room.free(this.#holder, { events, bytes });
-    if (bytes > LARGE_BYTES) countGarbage(bytes);
   }
 
   [Symbol.dispose](): void {
