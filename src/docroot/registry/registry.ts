@@ -76,6 +76,9 @@ interface RegistryOptions {
   readonly startedAtMs: number | null;
 }
 
+/** Before what was listed is followed: half of the time goes to other work. */
+const MAX_PAUSE_MS = 100;
+
 type Token = Pick<Resource, 'type' | 'family' | 'alsoIn' | 'rel' | 'sheet' | 'kind'>;
 
 export class Registry {
@@ -99,6 +102,10 @@ export class Registry {
   #problems: readonly ScanProblem[] = [];
   #outOfSight: ReadonlySet<string> = new Set();
   #isFirstScan = true;
+  /** Not followed yet. */
+  readonly #listed: { readonly file: FoundFile; readonly problem: string | null }[] = [];
+  /** How long making all names took last time. */
+  #namingMs = 0;
 
   constructor(options: RegistryOptions) {
     this.root = options.root;
@@ -401,14 +408,24 @@ export class Registry {
     return change;
   }
 
+  /** Files that were listed at about the same time are followed together: names are made anew from all files. */
   async #followSheets(file: FoundFile, problem: string | null): Promise<void> {
+    this.#listed.push({ file, problem });
+    await Bun.sleep(this.#namingMs);
     await this.#update(async () => {
-      if (this.#files.get(file.rel) !== file) return NO_CHANGE;
+      const listed = this.#listed
+        .splice(0)
+        .filter((one) => this.#files.get(one.file.rel) === one.file);
+      if (listed.length === 0) return NO_CHANGE;
+      const since = performance.now();
       const change = this.#followNames(this.#files, new Set());
+      this.#namingMs = Math.min(MAX_PAUSE_MS, performance.now() - since);
       if (isSome(change)) this.#sorted = null;
-      // Reading a broken dataset meets and notes the same problem; nothing reads a handler.
-      if (problem !== null && file.kind.detection)
-        this.setProblem({ rel: file.rel, sheet: null }, problem);
+      for (const one of listed) {
+        // Reading a broken dataset meets and notes the same problem; nothing reads a handler.
+        if (one.problem !== null && one.file.kind.detection)
+          this.setProblem({ rel: one.file.rel, sheet: null }, one.problem);
+      }
       return change;
     });
   }
