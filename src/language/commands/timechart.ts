@@ -78,20 +78,30 @@ export const timechart = defineCommand<Args>({
     const { range, notice } = context;
     const over = args.field ?? { text: usualTime(input, place), place };
     const use = span === null ? 'value' : stepOf(span);
-    const time = timeOfColumn(input.require(over.text, 'terse', over.place, use));
+    const reference = input.require(over.text, 'terse', over.place, use);
+    const time = timeOfColumn(reference);
     const [series] = input.requireAll(by);
     const bound = aggregates.map((call) => bindAggregate(call, input, context));
     // The bounds of the search are of `_time`.
     const bounds = over.text === '_time' ? range : { earliest: null, latest: null };
-    const chart = { span, time, bound, range: bounds, notice };
+    const chart = {
+      span,
+      time,
+      bound,
+      range: bounds,
+      notice,
+      of: { ...reference, name: over.text },
+    };
     return {
       kind: 'table',
       schema: series ? new Schema([TIME], { isOpen: true }) : schemaOf(bound),
       takesWeights: bound.every(({ factory }) => factory.takesWeights),
-      run: (rows, meter, weights) =>
-        series
+      run: (rows, meter, weights) => {
+        if (reference.type !== 'time') noteTimeless(chart, rows, weights);
+        return series
           ? bySeries(chart, args, series, rows, meter, weights)
-          : plain(chart, rows, meter, weights),
+          : plain(chart, rows, meter, weights);
+      },
     };
   },
 });
@@ -126,6 +136,8 @@ interface Chart {
   readonly bound: readonly BoundAggregate[];
   readonly range: StageContext['range'];
   readonly notice: StageContext['notice'];
+  /** The column of times. */
+  readonly of: Reference & { readonly name: string };
 }
 
 function plain(chart: Chart, rows: readonly Row[], meter: Meter, weights?: Weights) {
@@ -195,6 +207,20 @@ function bySeries(
       ...shown.map((name) => results.get(start)?.get(name) ?? empty),
     ]),
   };
+}
+
+/** Rows without a value have no place on the axis; those with another value should have had one. */
+function noteTimeless({ time, of, notice }: Chart, rows: readonly Row[], weights?: Weights): void {
+  let count = 0;
+  for (const row of rows) {
+    const value = of.get(row);
+    const isOther = value !== null && value !== '' && time(row) === null;
+    if (isOther) count += weights?.get(row) ?? 1;
+  }
+  if (count > 0)
+    notice(
+      `timechart left out ${count} ${count === 1 ? 'row' : 'rows'} whose ${of.name} is no time`,
+    );
 }
 
 function buckets(
