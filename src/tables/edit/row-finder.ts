@@ -96,7 +96,8 @@ export class TableRowFinder implements RowFinder {
       this.#reading.prepareEqual(this.#table, equal, MAX_FOUND),
     );
     if (total > MAX_FOUND) throw mismatch(`the key columns have these values in ${total} rows`);
-    const places = columns.map((column) => this.#table.columns.indexOf(column));
+    const names = this.#table.columns.map(({ name }) => name);
+    const places = columns.map(({ name }) => names.indexOf(name));
     const slice = new TimeSlice();
     for (const rowId of rowIds) {
       if (slice.isOver) await slice.rest();
