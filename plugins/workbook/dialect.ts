@@ -24,15 +24,18 @@ export interface Dialect {
   readonly width: number;
   /** A `RowMap`. */
   readonly rows: readonly number[];
+  /** Cells of the table that read as their formula, because the file holds no result. */
+  readonly uncalculated?: number;
   /** In any sheet of the workbook; null until an edit has checked. */
   readonly hasFormulas: boolean | null;
 }
 
-/** For the schema: where the table is, unless it begins in the first row at A. */
+/** For the schema: where the table is, unless it begins in the first row at A, and what is not calculated. */
 export function guessedSource(dialect: Dialect): SourceNote | null {
-  const { headerRow, firstColumn, width, isFound } = dialect;
-  if (!isFound || width === 0 || (headerRow === 1 && firstColumn === 0)) return null;
-  return placeOf(dialect);
+  const { headerRow, firstColumn, width, isFound, uncalculated = 0 } = dialect;
+  const isUsual = !isFound || width === 0 || (headerRow === 1 && firstColumn === 0);
+  if (uncalculated === 0) return isUsual ? null : placeOf(dialect);
+  return { ...(isUsual ? { guessed: [] } : placeOf(dialect)), uncalculated };
 }
 
 export function placeOf(dialect: Dialect): SourceNote {

@@ -8,7 +8,7 @@ import { headerIndex, MAX_ROWS_LOOKED_AT } from '../../src/tables/infer/header-r
 import { type Cell, ReadAgain, type ReadOptions, type RowSink } from '../../src/tables/types.ts';
 import { type CellRange, parseRange } from './cell-reference.ts';
 import { type Dialect, RowMap } from './dialect.ts';
-import { MAX_CELLS } from './limits.ts';
+import { MAX_CELLS, MAX_SHEET_COLUMNS } from './limits.ts';
 
 /**
  * Rows delivered at once: scanned to find one of them again, and held in memory. Halved for wide
@@ -125,7 +125,8 @@ export class TableSink {
     return Math.min(...starts.filter((start) => start >= 0));
   }
 
-  end(offset: number): void {
+  /** `uncalculated`: as `CellContent` has them. */
+  end(offset: number, uncalculated: ReadonlySet<number> = new Set()): void {
     if (this.#first !== null) this.#begin(offset);
     this.#flush(offset);
     const dialect: Dialect = {
@@ -138,7 +139,21 @@ export class TableSink {
       rows: this.#map.toJSON(),
       hasFormulas: null,
     };
-    this.#sink.layout({ ...dialect }, 0);
+    const count = this.#countWithin(uncalculated);
+    this.#sink.layout({ ...dialect, ...(count > 0 && { uncalculated: count }) }, 0);
+  }
+
+  #countWithin(cells: ReadonlySet<number>): number {
+    const rows = new Set([...cells].map((cell) => Math.floor(cell / MAX_SHEET_COLUMNS)));
+    const positions = this.#map.positions(rows);
+    const end = this.#firstColumn + this.#width;
+    let count = 0;
+    for (const cell of cells) {
+      const column = cell % MAX_SHEET_COLUMNS;
+      const isInTable = column >= this.#firstColumn && column < end;
+      if (isInTable && positions.has(Math.floor(cell / MAX_SHEET_COLUMNS))) count++;
+    }
+    return count;
   }
 
   #header(cells: readonly Cell[], offset: number): void {

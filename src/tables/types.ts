@@ -97,6 +97,8 @@ export interface SourceNote {
   readonly header_row?: number;
   /** In A1 notation, header included. */
   readonly range?: string;
+  /** Cells that show their formula, because the file holds no result. */
+  readonly uncalculated?: number;
   /** Nobody declared these. */
   readonly guessed: readonly string[];
 }

@@ -45,6 +45,14 @@ test('every worksheet shows results of now, with its row ids and one version', a
     { _row_id: 1, what: 'total', value: '1120' },
     { _row_id: 3, what: 'now', value: '=Items!A2+NOW()' },
   ]);
+  // What is not calculated is counted in the schema and said on the page.
+  const schema = await (await ada.fetch('/schema/w/Sums/')).json();
+  expect(schema).toMatchObject({ source: { uncalculated: 1, guessed: [] } });
+  const html = { headers: { accept: 'text/html' } };
+  const note = '1 cell is not calculated and shows its formula';
+  expect(await (await ada.fetch('/ui/w/Sums/', html)).text()).toContain(note);
+  expect(await (await ada.fetch('/ui/w/Items/', html)).text()).not.toContain(note);
+  expect(await (await ada.fetch('/schema/w/Items/')).json()).not.toHaveProperty('source');
   const filtered = await list(ada, 'w/Items', { filter: { total: { $gt: 500 } } });
   expect(filtered.rows.map((row) => row['_row_id'])).toEqual([1]);
   // A new row, then one after it has gone; the ETag of a change is that of the next read.

@@ -260,3 +260,43 @@ test('a table gets shorter, notes and pictures move, and the chain of calculatio
   expect(changedParts(file, result)).toContain('xl/calcChain.xml');
   expect(() => partOf(result, 'xl/calcChain.xml')).toThrow('no part');
 });
+
+test('a row of a named table closes the gap, and the table below moves with its range', async () => {
+  const table = (id: number, name: string, ref: string): string =>
+    `<table xmlns="m" id="${id}" name="${name}" displayName="${name}" ref="${ref}"><tableColumns count="1"><tableColumn id="1" name="${name}"/></tableColumns></table>`;
+  const relationship = (id: number): string =>
+    `<Relationship Id="r${id}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/table" Target="../tables/table${id}.xml"/>`;
+  const row = (number: number, value: string | number): string =>
+    `<row r="${number}">${cell(`A${number}`, value)}</row>`;
+  const file = zip(
+    workbookEntries({
+      sheets: {
+        Data: [
+          row(1, 'one'),
+          row(2, 1),
+          row(3, 2),
+          row(4, 3),
+          row(7, 'two'),
+          row(8, 7),
+          row(9, 8),
+        ].join(''),
+      },
+      extra: [
+        { name: 'xl/tables/table1.xml', data: table(1, 'one', 'A1:A4') },
+        { name: 'xl/tables/table2.xml', data: table(2, 'two', 'A7:A9') },
+        {
+          name: 'xl/worksheets/_rels/sheet1.xml.rels',
+          data: `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${relationship(1)}${relationship(2)}</Relationships>`,
+        },
+      ],
+    }),
+  );
+  const { file: result, plan } = await edit(file, { deletes: [1] }, { sheet: 'Data/one' });
+  const one = await readTable(result, { sheet: 'Data/one' });
+  expect(one.rows).toEqual([[1], [3]]);
+  expect((await readTable(result, { sheet: 'Data/two' })).rows).toEqual([[7], [8]]);
+  expect(partOf(result, 'xl/tables/table2.xml')).toContain('ref="A6:A8"');
+  const { lastRow, rows } = one.layout.dialect;
+  expect(plan.layout.dialect).toMatchObject({ lastRow, rows });
+  expect(plan.changedSheets).toContain('Data');
+});

@@ -388,6 +388,7 @@ describe('DS-184, DS-208: pages', () => {
         links: [{ label: EVIL, href: '/l' }],
         problem: EVIL,
         readOnly: EVIL,
+        uncalculated: 2,
         grid: {
           file: EVIL,
           isLarge: false,

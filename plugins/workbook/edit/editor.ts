@@ -100,7 +100,7 @@ export async function editWorkbook(
       dialect: {
         ...dialect,
         rows: rows.after.toJSON(),
-        lastRow: dialect.lastRow && Math.max(dialect.lastRow, rows.created?.last ?? 0),
+        lastRow: dialect.lastRow && rows.lastRow(dialect.lastRow),
         hasFormulas,
       },
       bodyOffset: layout.bodyOffset,
@@ -209,15 +209,18 @@ class TargetRows {
   #after: RowMap;
   #shift: RowShift | null = null;
   readonly #before: RowMap;
-  readonly #layout: Pick<Dialect, 'headerRow' | 'width' | 'firstColumn' | 'lastRow'>;
+  readonly #layout: Pick<
+    Dialect,
+    'headerRow' | 'width' | 'firstColumn' | 'lastRow' | 'uncalculated'
+  >;
 
   constructor(dialect: Dialect, { updates, deletes, creates }: TableChanges) {
-    const { width, headerRow, firstColumn, lastRow, grows } = dialect;
+    const { width, headerRow, firstColumn, lastRow, grows, table, uncalculated } = dialect;
     const inSheet = (cells: ReadonlyMap<number, Cell>): ReadonlyMap<number, Cell> =>
       new Map(Array.from(cells, ([position, cell]) => [firstColumn + position, cell]));
     const map = RowMap.of(dialect.rows);
     this.#before = map;
-    this.#layout = { headerRow, width, firstColumn, lastRow };
+    this.#layout = { headerRow, width, firstColumn, lastRow, uncalculated };
     const positions = [...updates.keys(), ...deletes].sort((a, b) => a - b);
     const sheetRows = map.sheetRows(positions);
     if (sheetRows.length < positions.length) throw changedFile();
@@ -252,8 +255,9 @@ class TargetRows {
       });
       this.#after.add(first + index);
     }
-    // A declared range says in which rows the table is: what stands below must not move into it.
-    const isOpen = lastRow === null;
+    // A declared range says in which rows the table is, and what stands below must not move into it; the range of a
+    // table that the workbook names follows.
+    const isOpen = lastRow === null || table !== null;
     this.removable = [...deleted].filter(
       (row) => isOpen && (row < first || row >= first + creates.length),
     );
@@ -266,6 +270,12 @@ class TargetRows {
 
   get after(): RowMap {
     return this.#after;
+  }
+
+  /** Where a range ends now. */
+  lastRow(before: number): number {
+    const last = Math.max(before, this.created?.last ?? 0);
+    return last - (this.#shift?.before(last + 1) ?? 0);
   }
 
   get hasMoved(): boolean {
@@ -292,7 +302,7 @@ class TargetRows {
 
   /** What new results in the sheet mean for the table. */
   followed(results: readonly ChangedResult[]): Omit<Followed, 'changedSheets'> {
-    const { headerRow, width, firstColumn, lastRow } = this.#layout;
+    const { headerRow, width, firstColumn, lastRow, uncalculated } = this.#layout;
     const shown = results.filter(
       ({ row, column }) =>
         row >= headerRow &&
@@ -305,16 +315,22 @@ class TargetRows {
     );
     const isReread =
       shown.length > MAX_DELIVERED ||
+      // They are counted by reading.
+      (uncalculated ?? 0) > 0 ||
       // Names may change, and rows come or go.
       shown.some(
-        ({ row, before, after }) =>
-          row === headerRow || before === undefined || isBlank(before) !== isBlank(after),
+        ({ row, before, after, isCalculated }) =>
+          row === headerRow ||
+          !isCalculated ||
+          before === undefined ||
+          isBlank(before) !== isBlank(after) ||
+          this.#originOf(row, positions) === null,
       );
     if (isReread) return { cells: [], delivered: [], isReread };
     const cells: Followed['cells'][number][] = [];
     const delivered: Followed['delivered'][number][] = [];
     for (const { row, column, before, after } of shown) {
-      const origin = this.#originOf(row, positions);
+      const origin = this.#originOf(row, positions)!;
       const position = column - firstColumn;
       cells.push({ position, before, after });
       delivered.push({ origin, position, cell: after });
@@ -326,17 +342,17 @@ class TargetRows {
     return this.#shift?.origin(row) ?? row;
   }
 
+  /** Null for a row that is none of the table. */
   #originOf(
     now: number,
     positions: ReadonlyMap<number, number>,
-  ): Followed['delivered'][number]['origin'] {
+  ): Followed['delivered'][number]['origin'] | null {
     const row = this.#originOfRow(now);
     if (this.created !== null && row >= this.created.first && row <= this.created.last) {
       return { create: row - this.created.first };
     }
     const position = positions.get(row);
-    if (position === undefined) throw changedFile();
-    return { update: position };
+    return position === undefined ? null : { update: position };
   }
 }
 

@@ -23,6 +23,7 @@ export interface ChangedResult {
   /** As a reader delivers them; undefined: not known. */
   readonly before: Cell | undefined;
   readonly after: Cell;
+  readonly isCalculated: boolean;
 }
 
 export interface WrittenResults {
@@ -61,7 +62,7 @@ export async function writeResults(
     const before = span.type === 'shared' ? undefined : content.value(text, span);
     const after =
       result === undefined ? `=${textOfCell(cell)}` : shown(result, kinds[span.style], is1904);
-    cells.push({ row, column, before, after });
+    cells.push({ row, column, before, after, isCalculated: result !== undefined });
     const markup = withResult(text, span, result);
     splice.replace(
       window.offsetOf(span.start),

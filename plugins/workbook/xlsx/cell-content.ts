@@ -7,6 +7,7 @@ import { MAX_CELL_CHARACTERS } from '../../../src/tables/limits.ts';
 import type { Cell } from '../../../src/tables/types.ts';
 import { shortDecimal } from '../../../src/tables/values/short-decimal.ts';
 import { type CellPosition, type CellRange, isInside, referenceText } from '../cell-reference.ts';
+import { MAX_SHEET_COLUMNS } from '../limits.ts';
 import { serialOf, serialText } from '../serial-date.ts';
 import { textOf, unescaped } from '../xml/xml-text.ts';
 import { type Formula, parseFormula, shiftFormula } from './formula.ts';
@@ -26,6 +27,8 @@ interface CellContext {
 
 export class CellContent {
   readonly #context: CellContext;
+  /** Cells that read as their formula: row × MAX_SHEET_COLUMNS + column. */
+  readonly uncalculated = new Set<number>();
   readonly #openArrays: { readonly text: string; readonly range: CellRange }[] = [];
   /** By their index, where they are spelled out. */
   readonly #masters = new Map<string, { text: string; position: CellPosition }>();
@@ -49,7 +52,7 @@ export class CellContent {
   /** A cell that an array formula without results fills reads as the formula. */
   #uncalculated(cell: CellSpan): Cell {
     const array = this.#openArrays.find(({ range }) => isInside(cell, range));
-    return array === undefined ? '' : `=${array.text}`;
+    return array === undefined ? '' : this.#withoutResult(cell, array.text);
   }
 
   remember(element: string, { row, column }: CellPosition): void {
@@ -103,7 +106,12 @@ export class CellContent {
     if (from !== ABSENT && (from < to || isEmptyText)) return this.#typed(text, cell);
     const { kind, range, text: formula } = this.#formulaOf(element, cell);
     if (kind === 'array' && range !== null) this.#openArrays.push({ text: formula, range });
-    return formula === '' ? '' : `=${formula}`;
+    return formula === '' ? '' : this.#withoutResult(cell, formula);
+  }
+
+  #withoutResult({ row, column }: CellPosition, formula: string): string {
+    this.uncalculated.add(row * MAX_SHEET_COLUMNS + column);
+    return `=${formula}`;
   }
 
   #formulaOf(element: string, { row, column }: CellPosition): Formula {

@@ -49,7 +49,7 @@ export async function readSheet(
       });
     }
     await window.drain();
-    table.end(window.offset);
+    table.end(window.offset, content.uncalculated);
   } finally {
     await window.close();
   }

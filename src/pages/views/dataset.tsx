@@ -195,6 +195,7 @@ async function reply(
       return { id, href, cells };
     }),
     readOnly: readOnlyReason(services, resource),
+    uncalculated: resource.kind.dataset?.source?.(table.state.dialect)?.uncalculated ?? 0,
     newHref: mayWrite ? hrefWith(context, { row: 'new', done: null }) : null,
     position: positionText(parameters, rows.length, page.total),
     ...pagingOf(context, offset, rows.length, limit, page.total),
@@ -434,8 +435,19 @@ interface DatasetView {
   readonly problem: string | null;
   /** Why nobody can change the rows. */
   readonly readOnly: string | null;
+  /** Cells without a result. */
+  readonly uncalculated: number;
   /** For the script that turns the page into a grid. */
   readonly grid: GridData;
+}
+
+/** They show the text of their formula. */
+function uncalculatedText(count: number): string {
+  const [cells, them] =
+    count === 1
+      ? ['1 cell is not calculated and shows its formula', 'it']
+      : [`${count.toLocaleString('en')} cells are not calculated and show their formulas`, 'them'];
+  return `${cells}: Excel or LibreOffice calculates ${them} when the file is opened and saved there.`;
 }
 
 export const datasetPage: Page<DatasetView> = {
@@ -450,6 +462,11 @@ export const datasetPage: Page<DatasetView> = {
       {view.readOnly !== null && (
         <p class="fine" safe>
           {view.readOnly}
+        </p>
+      )}
+      {view.uncalculated > 0 && (
+        <p class="notice" safe>
+          {uncalculatedText(view.uncalculated)}
         </p>
       )}
       {view.grid.columns.length === 1 && view.grid.layoutHref !== null && (
