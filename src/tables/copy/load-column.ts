@@ -30,6 +30,7 @@ import {
 } from '../infer/reading.ts';
 import type { Cell, ClassCounts, Column, StoredValue } from '../types.ts';
 import { dateSortKey } from '../values/column-dates.ts';
+import { keyOfScanned } from '../values/date-scan.ts';
 import { isPointed } from '../values/number-spelling.ts';
 
 /** Strings in no form, of dates or numbers, after which a column is plain text. */
@@ -223,7 +224,10 @@ export class LoadColumn {
 
   /** Of the value just stored, for keyed columns. */
   key(value: StoredValue): string | null {
-    return dateSortKey(value, this.#reading.dates!);
+    const dates = this.#reading.dates!;
+    const { lastDate } = this.#forms;
+    this.#forms.lastDate = -1;
+    return (lastDate < 0 ? null : keyOfScanned(lastDate, dates.order)) ?? dateSortKey(value, dates);
   }
 
   /** For the first `count` cells; may return the list itself. */

@@ -238,6 +238,8 @@ export class FormCollector {
   #odd = 0;
   pointed = 0;
   formatted = 0;
+  /** The form of the date added last, which is also the one scanned last; -1: none. */
+  lastDate = -1;
 
   constructor(context: TextContext, maxOdd: number) {
     this.#context = context;
@@ -263,6 +265,7 @@ export class FormCollector {
   addDate(text: string): boolean {
     const form = dateForm(text);
     if (form >= 0) this.#count(form);
+    this.lastDate = form;
     return form >= 0;
   }
 

@@ -387,7 +387,7 @@ export function momentKey(moment: {
   readonly offset: number | null;
 }): string {
   const { year, month, day, hour, minute, second, offset } = moment;
-  const digits = moment.fraction.replace(/0+$/, '');
+  const digits = moment.fraction === '' ? '' : moment.fraction.replace(/0+$/, '');
   const rest = digits === '' ? '' : `.${digits}`;
   if (offset !== null && offset !== 0) {
     const shifted = new Date(0);
@@ -395,16 +395,14 @@ export function momentKey(moment: {
     shifted.setUTCHours(hour, minute - offset, second);
     // The first day of the year 10000 must still sort after all others.
     const iso = shifted.toISOString().replace(/^\+010/, ':');
-    return shortened(iso.slice(0, -5), rest);
+    return rest === '' ? iso.slice(0, -5).replace(/T00:00:00$/, '') : iso.slice(0, -5) + rest;
   }
-  const date = `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`;
-  return shortened(`${date}T${padded(hour, 2)}:${padded(minute, 2)}:${padded(second, 2)}`, rest);
+  const date = `${year > 999 ? year : padded(year, 4)}-${TWO[month]!}-${TWO[day]!}`;
+  if (hour + minute + second === 0 && rest === '') return date;
+  return `${date}T${TWO[hour]!}:${TWO[minute]!}:${TWO[second]!}${rest}`;
 }
 
-function shortened(moment: string, fraction: string): string {
-  if (fraction !== '') return moment + fraction;
-  return moment.endsWith('T00:00:00') ? moment.slice(0, -9) : moment;
-}
+const TWO = Array.from({ length: 60 }, (_, value) => padded(value, 2));
 
 export function padded(value: number, digits: number): string {
   return String(value).padStart(digits, '0');
