@@ -102,9 +102,10 @@ function cacheKeyOf({ sheet }: Resource, { state }: Table): string {
 
 /** As text, because an object would put columns named like integers first. */
 function inferredSchema(services: App, resource: Resource, { columns, state }: Table): string {
-  const types = columns.map(({ name, type, format }) => {
-    const member = format === undefined ? '' : `,"format":"${format}"`;
-    return `${JSON.stringify(name)}:{"type":"${type}"${member}}`;
+  const types = columns.map(({ name, type, format, numbers }) => {
+    const unit = numbers?.marks.unit;
+    const column = { type, ...(format && { format }), ...(unit !== undefined && { unit }) };
+    return `${JSON.stringify(name)}:${JSON.stringify(column)}`;
   });
   const members = {
     source: resource.kind.dataset?.source?.(state.dialect) ?? undefined,

@@ -82,6 +82,7 @@ export interface ReadOptions {
   readonly dateOrder?: DateOrder;
   /** See `parseDatePattern`. */
   readonly dateFormat?: string;
+  readonly hasUnits?: boolean;
 }
 
 export interface Learned {

@@ -20,7 +20,7 @@ const CASES: readonly Case[] = [
     values: ['1,5', '2,25'],
     type: 'number',
     read: [1.5, 2.25],
-    write: [3, '"3"'],
+    write: [3, '3'],
   },
   {
     options: { decimal: ',' },
@@ -110,6 +110,46 @@ const CASES: readonly Case[] = [
     type: 'date-time',
     write: ['2024-01-06T00:30:05Z', null],
   },
+  // Units, of values that all have the same.
+  {
+    options: { units: 'auto' },
+    values: ['12 %', '7 %'],
+    type: 'integer %',
+    read: [12, 7],
+    write: [-3, '-3 %'],
+  },
+  {
+    options: { units: 'auto' },
+    values: ['1.234,50 €', '7,00 €'],
+    type: 'number EUR',
+    read: [1234.5, 7],
+    write: [9876.5, '"9.876,50 €"'],
+  },
+  {
+    options: { units: 'auto' },
+    values: ['$5', '$1234.5'],
+    type: 'number USD',
+    read: [5, 1234.5],
+    write: ['-$7', '-$7'],
+  },
+  {
+    options: { units: 'auto' },
+    values: ['EUR 5.00', 'EUR 7.25'],
+    type: 'number EUR',
+    read: [5, 7.25],
+    write: ['8', 'EUR 8.00'],
+  },
+  { options: { units: 'auto' }, values: ['5 €', '$5'], type: 'string' },
+  { options: { units: 'auto' }, values: ['5 €', '7'], type: 'string' },
+  { options: { units: 'auto' }, values: ['SKU 12', 'SKU 13'], type: 'string' },
+  { options: { units: 'auto' }, values: ['7,50 €', '8,25 €'], type: 'string' },
+  {
+    options: { units: 'auto', decimal: ',' },
+    values: ['7,50€', '8,25 €'],
+    type: 'number EUR',
+    read: [7.5, 8.25],
+  },
+  { options: {}, values: ['12 %', '7 %'], type: 'string' },
 ];
 
 const shared = sharedService({
@@ -120,6 +160,8 @@ const shared = sharedService({
         [`.svc/o${at}.csv.options.json`, JSON.stringify(options)],
       ]),
     ),
+    'declared.csv': 'p;m\n7,5 %;5 €\n12 %;6\n',
+    '.svc/declared.csv.schema.json': '{"columns":{"p":{"type":"number"},"m":{"type":"number"}}}',
     'wrong.csv': 'v\n1\n',
     '.svc/wrong.csv.options.json':
       '{"decimal":";","thousands":"x","date_order":"ymd","date_format":"%H:%M"}',
@@ -134,8 +176,9 @@ test.each(
   const { writer, service } = shared;
   const name = `o${at}`;
   const { body } = await get(writer, address(name, {}, 'schema'));
-  const { v } = (body as { columns: { v: { type: string; format?: string } } }).columns;
-  expect(v.format ?? v.type).toBe(type);
+  const { v } = (body as { columns: { v: { type: string; format?: string; unit?: string } } })
+    .columns;
+  expect(v.unit ? `${v.type} ${v.unit}` : (v.format ?? v.type)).toBe(type);
   const { rows } = await list(writer, name);
   expect(columnOf(rows, 'v')).toEqual([...(read ?? values)]);
   if (order) {
@@ -149,7 +192,24 @@ test.each(
   const answer = await create(writer, name, [{ v: write[0] }]);
   if (write[1] === null) return expect(answer.status).toBe(422);
   expect([answer.status, answer.detail]).toEqual([200, undefined]);
-  expect(bytesOf(service, `${name}.csv`)).toBe(`${before}${write[1].replaceAll('"', '')},\n`);
+  expect(bytesOf(service, `${name}.csv`)).toBe(before + asBytes(`${write[1]},\n`));
+});
+
+/** As `bytesOf` shows a text. */
+const asBytes = (text: string) => Buffer.from(text).toString('latin1');
+
+test('a declared number column has its unit by itself', async () => {
+  const { writer, service } = shared;
+  const { rows } = await list(writer, 'declared', { filter: { p: { $gte: '7,5 %' } } });
+  expect(columnOf(rows, 'p')).toEqual([7.5, 12]);
+  expect((await list(writer, 'declared', { filter: { p: 12 } })).total).toBe(1);
+  expect((await create(writer, 'declared', [{ p: '3,25 %', m: 1 }])).status).toBe(200);
+  expect(bytesOf(service, 'declared.csv')).toBe(asBytes('p;m\n7,5 %;5 €\n12 %;6\n3,25 %;1\n'));
+  expect((await create(writer, 'declared', [{ p: '3 €' }])).detail).toBe(
+    "Schema validation failed: column 'p': expected number, received string",
+  );
+  // Not all of its cells have a unit, so they stay text.
+  expect(columnOf((await list(writer, 'declared')).rows, 'm')).toEqual(['5 €', 6, 1]);
 });
 
 test('a wrong value is left out and told (DS-72)', async () => {

@@ -167,12 +167,14 @@ function spellingsOf({
   thousands,
   dateOrder,
   dateFormat,
+  hasUnits,
 }: ReadOptions): NonNullable<LoadOptions['spellings']> {
   return {
     ...(decimal !== undefined && { decimal }),
     ...(thousands !== undefined && { thousands }),
     ...(dateOrder && { dateOrder }),
     ...(dateFormat !== undefined && { dateFormat }),
+    ...(hasUnits && { hasUnits }),
   };
 }
 

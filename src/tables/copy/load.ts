@@ -46,7 +46,10 @@ export interface LoadOptions {
   /** `empty` unless the file knows nulls. */
   readonly blank?: BlankMode;
   /** How the companion says texts are spelled. */
-  readonly spellings?: Pick<ReadOptions, 'decimal' | 'thousands' | 'dateOrder' | 'dateFormat'>;
+  readonly spellings?: Pick<
+    ReadOptions,
+    'decimal' | 'thousands' | 'dateOrder' | 'dateFormat' | 'hasUnits'
+  >;
 }
 
 export interface LoadedTable {

@@ -276,6 +276,7 @@ export class Draft {
     const forms = state.forms.map((entry) => ({
       ...entry,
       forms: entry.forms && { ...entry.forms },
+      units: { ...entry.units },
     }));
     const indexOf = new Map(columns.map((column, index) => [column.position, index]));
     for (const { position, before, after } of plan.cells) {

@@ -68,10 +68,20 @@ type OptionName =
   | 'decimal'
   | 'thousands'
   | 'date_order'
-  | 'date_format';
+  | 'date_format'
+  | 'units';
 
 const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
-  csv: ['header_row', 'delimiter', 'encoding', 'decimal', 'thousands', 'date_order', 'date_format'],
+  csv: [
+    'header_row',
+    'delimiter',
+    'encoding',
+    'decimal',
+    'thousands',
+    'date_order',
+    'date_format',
+    'units',
+  ],
   excel: ['header_row', 'range', 'date_order', 'date_format'],
 };
 
@@ -99,7 +109,8 @@ export function parseOptions(text: string, { kind }: { kind: string }): Companio
     else if (name === 'decimal') options.decimal = DECIMALS.find((one) => one === value);
     else if (name === 'thousands') options.thousands = thousandsOf(value, options.decimal);
     else if (name === 'date_order') options.dateOrder = DATE_ORDERS.find((one) => one === value);
-    else options.dateFormat = dateFormatOf(value);
+    else if (name === 'date_format') options.dateFormat = dateFormatOf(value);
+    else options.hasUnits = value === 'auto' ? true : undefined;
     const isTaken = options[MEMBER[name]] !== undefined;
     if (isTaken) continue;
     delete options[MEMBER[name]];
@@ -128,6 +139,7 @@ const MEMBER = {
   thousands: 'thousands',
   date_order: 'dateOrder',
   date_format: 'dateFormat',
+  units: 'hasUnits',
 } as const;
 const EXPECTED: Readonly<Record<OptionName, string>> = {
   header_row: 'an integer from 1 on',
@@ -136,6 +148,7 @@ const EXPECTED: Readonly<Record<OptionName, string>> = {
   decimal: 'a point or a comma',
   thousands: 'empty, or a comma, point, apostrophe or space, and another mark than "decimal"',
   date_order: 'dmy or mdy',
+  units: 'auto',
   date_format: 'a whole date such as %d.%m.%y or %Y%m%d %H:%M',
   range: 'cells such as C3:F20, or C3 where the table begins',
 };

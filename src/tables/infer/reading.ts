@@ -14,7 +14,9 @@ import {
   type NumberContext,
   type NumberStyle,
   numberStyleOf,
+  unitStyleOf,
 } from '../values/number-spelling.ts';
+import { affixesOf, affixKey, numberWithUnit } from '../values/number-unit.ts';
 import type { Cell, ClassCounts, Column } from '../types.ts';
 import type { ColumnDates } from '../values/column-dates.ts';
 import { datePattern, patternKey } from '../values/date-pattern.ts';
@@ -29,6 +31,8 @@ export interface TextContext extends NumberContext {
   readonly dateOrder?: DateOrder;
   /** See `parseDatePattern`. */
   readonly dateFormat?: string;
+  /** Columns of numbers with a unit are numbers. */
+  readonly hasUnits?: boolean;
 }
 
 export const PLAIN_CONTEXT: TextContext = { spellsNumbers: false };
@@ -43,10 +47,12 @@ export interface FormCounts {
   pointed: number;
   /** Cells that fit the date format of the file. */
   formatted: number;
+  /** Numbers with a unit, by `affixKey`; their forms are those of the bare numbers. */
+  units: Record<string, number>;
 }
 
 export function emptyForms(): FormCounts {
-  return { forms: {}, odd: 0, pointed: 0, formatted: 0 };
+  return { forms: {}, odd: 0, pointed: 0, formatted: 0, units: {} };
 }
 
 export interface Reading {
@@ -100,11 +106,27 @@ function readingOf(column: CountedColumn, context: TextContext): Reading | null 
   if (forms.odd > 0 || counts.boolean > 0) return { type: 'string' };
   if (forms.forms === null) return null;
   if (Object.keys(forms.forms).length === 0) return { type: 'string' };
+  if (Object.keys(forms.units).length > 0) {
+    return (context.hasUnits && unitReading(column, context)) || { type: 'string' };
+  }
   const numbers = context.spellsNumbers ? numberStyleOf(forms.forms, context) : null;
   if (numbers) return { type: numbers.type, numbers };
   if (type !== 'string' || counts.integer + counts.number > 0) return { type: 'string' };
   const style = dateStyleOf(forms.forms, context.dateOrder ?? null);
   return style === null ? { type: 'string' } : datesReading(style);
+}
+
+/** Null unless all cells have the same unit. */
+function unitReading(
+  { counts, forms, declaredType }: CountedColumn,
+  context: TextContext,
+): Reading | null {
+  const affixes = affixesOf(forms.units);
+  const cells = counts.integer + counts.number + counts.string;
+  const withUnit = Object.values(forms.units).reduce((sum, rows) => sum + rows, 0);
+  if (affixes === null || forms.forms === null || withUnit !== cells) return null;
+  const numbers = unitStyleOf(forms.forms, affixes, context, declaredType !== undefined);
+  return numbers && { type: numbers.type, numbers };
 }
 
 function formattedReading(pattern: string): Reading {
@@ -143,8 +165,11 @@ function declaredReading(column: CountedColumn, context: TextContext): Reading |
   const mayBeSpelled = isNumeric && (counts.string > 0 || hasMarks(context)) && forms.odd === 0;
   if (!mayBeSpelled || counts.boolean > 0) return { type };
   if (forms.forms === null) return null;
-  const numbers = numberStyleOf(forms.forms, context, true);
-  return numbers === null ? { type } : { type, numbers };
+  const hasUnits = Object.keys(forms.units).length > 0;
+  const numbers = hasUnits
+    ? unitReading(column, context)?.numbers
+    : numberStyleOf(forms.forms, context, true);
+  return numbers ? { type, numbers } : { type };
 }
 
 export function isDateFormat(format: string | undefined): format is 'date' | 'date-time' {
@@ -174,13 +199,20 @@ export function countCell(
   if (isFormatted(text, context)) forms.formatted += step;
   if (isNumber && !context.spellsNumbers) return;
   if (found === 'number' && isPointed(text)) forms.pointed += step;
-  const form = formOf(text, context);
+  const bare = formOf(text, context);
+  const united = bare < 0 && context.spellsNumbers ? numberWithUnit(text) : null;
+  const form = united ? numberForm(united.number) : bare;
   if (form < 0) forms.odd += step;
   else if (forms.forms !== null) {
-    const rows = (forms.forms[form] ?? 0) + step;
-    if (rows > 0) forms.forms[form] = rows;
-    else delete forms.forms[form];
+    addTo(forms.forms, form, step);
+    if (united) addTo(forms.units, affixKey(united), step);
   }
+}
+
+function addTo(counts: Record<string, number>, key: string | number, step: 1 | -1): void {
+  const rows = (counts[key] ?? 0) + step;
+  if (rows > 0) counts[key] = rows;
+  else delete counts[key];
 }
 
 function isFormatted(text: string, { dateFormat }: TextContext): boolean {
@@ -234,6 +266,7 @@ export class FormCollector {
   readonly #recent = new Int32Array(64).fill(-1);
   readonly #rows = new Int32Array(64);
   #others = new Map<number, number>();
+  readonly #units: Record<string, number> = {};
   #isWhole = true;
   #odd = 0;
   pointed = 0;
@@ -258,7 +291,17 @@ export class FormCollector {
   addText(text: string): void {
     const form = formOf(text, this.#context);
     if (form >= 0) this.#count(form);
+    else if (this.#addWithUnit(text)) return;
     else if (++this.#odd > this.#maxOdd) this.giveUp();
+  }
+
+  #addWithUnit(text: string): boolean {
+    const found = this.#context.spellsNumbers ? numberWithUnit(text) : null;
+    const form = found === null ? -1 : numberForm(found.number);
+    if (found === null || form < 0) return false;
+    this.#count(form);
+    addTo(this.#units, affixKey(found), 1);
+    return true;
   }
 
   /** False, and nothing counted, for a text that is no date. */
@@ -292,8 +335,14 @@ export class FormCollector {
 
   get counts(): FormCounts {
     const { pointed, formatted } = this;
-    if (!this.#isWhole) return { forms: null, odd: this.#odd, pointed, formatted };
+    if (!this.#isWhole) return { forms: null, odd: this.#odd, pointed, formatted, units: {} };
     for (let at = 0; at < this.#rows.length; at++) this.#flush(at);
-    return { forms: Object.fromEntries(this.#others), odd: this.#odd, pointed, formatted };
+    return {
+      forms: Object.fromEntries(this.#others),
+      odd: this.#odd,
+      pointed,
+      formatted,
+      units: { ...this.#units },
+    };
   }
 }

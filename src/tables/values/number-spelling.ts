@@ -5,6 +5,7 @@
  * forms of a column decide which pair is meant.
  */
 import { DATE_FORMS } from './date-form.ts';
+import { type Affixes, numberWithUnit } from './number-unit.ts';
 import { POWERS_OF_TEN } from './short-decimal.ts';
 
 export type DecimalMark = '.' | ',';
@@ -13,6 +14,8 @@ export interface NumberMarks {
   readonly decimal: DecimalMark;
   /** Each of these characters; empty: digits are not grouped. */
   readonly group: string;
+  /** See `Affixes`. */
+  readonly unit?: string;
 }
 
 /** What is known of the file beside the cells of a column. */
@@ -180,6 +183,8 @@ export interface NumberStyle {
   readonly marks: NumberMarks;
   /** Put between the groups of long numbers; empty: they have none. */
   readonly group: string;
+  /** Around the numbers. */
+  readonly affixes?: Affixes;
   /** Digits after the mark where all values have the same number; else 0. */
   readonly decimals: number;
   /** Some value has a decimal comma. */
@@ -209,6 +214,20 @@ export function numberStyleOf(
     if (!isDeclared && !isProven(counted, pair, context)) return null;
   }
   return styleOf(counted, pair);
+}
+
+/** As `numberStyleOf`, of values that all have the same affixes; plain numbers need no proof. */
+export function unitStyleOf(
+  forms: Readonly<Record<string, number>>,
+  affixes: Affixes,
+  context: NumberContext,
+  isDeclared: boolean,
+): NumberStyle | null {
+  const counted = Object.keys(forms).map((form) => partsOf(Number(form)));
+  const plain: Pair = { decimal: '.', group: '' };
+  const isPlain = !hasMarks(context) && counted.every((parts) => fits(parts, plain));
+  const style = isPlain ? styleOf(counted, plain) : numberStyleOf(forms, context, isDeclared);
+  return style && { ...style, marks: { ...style.marks, unit: affixes.unit }, affixes };
 }
 
 /** The companion names the marks. */
@@ -330,6 +349,9 @@ function shortNumber(text: string, { decimal, group }: NumberMarks): number {
 }
 
 function anyNumber(text: string, marks: NumberMarks): number {
+  const { unit, ...bareMarks } = marks;
+  const found = unit === undefined ? null : numberWithUnit(text);
+  if (found !== null) return found.unit === unit ? spelledNumber(found.number, bareMarks) : NaN;
   const form = numberForm(text);
   if (form < 0) return NaN;
   const parts = partsOf(form);
@@ -345,14 +367,20 @@ function anyNumber(text: string, marks: NumberMarks): number {
 }
 
 /** A number in the spelling of its column; with an exponent as JavaScript writes it, but for the mark. */
-export function spellNumber(value: number, { marks, group, decimals }: NumberStyle): string {
+export function spellNumber(value: number, style: NumberStyle): string {
+  const { prefix, suffix } = style.affixes ?? { prefix: '', suffix: '' };
+  const number = spellBare(Math.abs(value), style);
+  return `${value < 0 ? '-' : ''}${prefix}${number}${suffix}`;
+}
+
+function spellBare(value: number, { marks, group, decimals }: NumberStyle): string {
   const isLong = Number.isInteger(value) && !Number.isSafeInteger(value);
   const plain = isLong ? value.toExponential() : String(value + 0);
   if (plain.includes('e')) return plain.replace('.', marks.decimal);
-  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(plain) ?? [];
+  const [whole = '', fraction = ''] = plain.split('.');
   const digits = fraction.padEnd(decimals, '0');
   const grouped = group === '' ? whole : whole.replaceAll(/\B(?=(?:\d{3})+$)/g, group);
-  return sign + grouped + (digits === '' ? '' : marks.decimal + digits);
+  return grouped + (digits === '' ? '' : marks.decimal + digits);
 }
 
 /** `1.234`, which in a file of decimal commas may be a thousand and more. */
