@@ -1,6 +1,6 @@
 /** What an edit needs to know about a worksheet; stored with the typed copy. */
 
-import type { SourceNote } from '../../src/tables/types.ts';
+import type { Cell, SourceNote } from '../../src/tables/types.ts';
 import { rangeText } from './cell-reference.ts';
 
 export interface Dialect {
@@ -22,6 +22,8 @@ export interface Dialect {
   readonly isFound: boolean;
   /** Columns from the first up to the last header cell that is not empty. */
   readonly width: number;
+  /** The row of totals, which is none of the table; values by column. */
+  readonly total: { readonly row: number; readonly values: Readonly<Record<string, Cell>> } | null;
   /** A `RowMap`. */
   readonly rows: readonly number[];
   /** Cells of the table that read as their formula, because the file holds no result. */
@@ -32,8 +34,9 @@ export interface Dialect {
 
 /** For the schema: where the table is, unless it begins in the first row at A, and what is not calculated. */
 export function guessedSource(dialect: Dialect): SourceNote | null {
-  const { headerRow, firstColumn, width, isFound, uncalculated = 0 } = dialect;
-  const isUsual = !isFound || width === 0 || (headerRow === 1 && firstColumn === 0);
+  const { headerRow, firstColumn, width, isFound, total, uncalculated = 0 } = dialect;
+  const isMoved = isFound && (headerRow > 1 || firstColumn > 0);
+  const isUsual = width === 0 || (!isMoved && total === null);
   if (uncalculated === 0) return isUsual ? null : placeOf(dialect);
   return { ...(isUsual ? { guessed: [] } : placeOf(dialect)), uncalculated };
 }
@@ -45,8 +48,12 @@ export function placeOf(dialect: Dialect): SourceNote {
     row: RowMap.of(dialect.rows).last ?? headerRow,
     column: firstColumn + Math.max(0, width - 1),
   };
-  const guessed = isFound ? ['header_row', 'range'] : [];
-  return { header_row: headerRow, range: rangeText({ first, last }), guessed };
+  const guessed = [
+    ...(isFound ? ['header_row', 'range'] : []),
+    ...(dialect.total === null ? [] : ['total_row']),
+  ];
+  const total = dialect.total && { total_row: dialect.total };
+  return { header_row: headerRow, range: rangeText({ first, last }), ...total, guessed };
 }
 
 interface Run {

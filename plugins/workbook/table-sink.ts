@@ -9,6 +9,7 @@ import { type Cell, ReadAgain, type ReadOptions, type RowSink } from '../../src/
 import { type CellRange, parseRange } from './cell-reference.ts';
 import { type Dialect, RowMap } from './dialect.ts';
 import { MAX_CELLS, MAX_SHEET_COLUMNS } from './limits.ts';
+import { isTotal, type SumFormula, type TotalCandidate } from './total-row.ts';
 
 /**
  * Rows delivered at once: scanned to find one of them again, and held in memory. Halved for wide
@@ -21,6 +22,7 @@ interface SheetRow {
   readonly number: number;
   readonly offset: number;
   readonly cells: readonly Cell[];
+  readonly sums: readonly SumFormula[];
 }
 
 export class TableSink {
@@ -38,7 +40,11 @@ export class TableSink {
   #headerRow: number | null;
   #firstColumn = 0;
   #width = 0;
+  #names: readonly string[] = [];
   #rows: Cell[][] = [];
+  /** The last row so far, which may be the total of the others. */
+  #last: TotalCandidate | null = null;
+  #lastOffset = 0;
   #segmentStart = 0;
   #cells = 0;
 
@@ -62,19 +68,24 @@ export class TableSink {
    * `cellsUpTo` gives its cells, '' where there is none. Throws `ReadAgain` when a cell stands left
    * of where the table was found to begin.
    */
-  row(sheetRow: number, offset: number, cellsUpTo: (width: number) => Cell[]): void {
+  row(
+    sheetRow: number,
+    offset: number,
+    cellsUpTo: (width: number) => Cell[],
+    sums: readonly SumFormula[] = [],
+  ): void {
     if (sheetRow > this.#lastRow) return;
     if (this.#first === null) {
       const end = this.#firstColumn + this.#width;
-      if (this.#width > 0) this.#take(sheetRow, offset, cellsUpTo(end));
+      if (this.#width > 0) this.#take(sheetRow, offset, cellsUpTo(end), sums);
       return;
     }
     if (sheetRow < (this.#headerRow ?? 1)) return;
-    this.#first.push({ number: sheetRow, offset, cells: cellsUpTo(this.#lastColumn + 1) });
+    this.#first.push({ number: sheetRow, offset, cells: cellsUpTo(this.#lastColumn + 1), sums });
     if (this.#headerRow !== null || this.#first.length >= MAX_ROWS_LOOKED_AT) this.#begin(offset);
   }
 
-  #take(sheetRow: number, offset: number, upToEnd: Cell[]): void {
+  #take(sheetRow: number, offset: number, upToEnd: Cell[], sums: readonly SumFormula[]): void {
     const before = this.#region === null ? upToEnd.slice(0, this.#firstColumn) : [];
     if (before.some((cell) => !isBlank(cell))) throw new ReadAgain({ firstColumn: 0 });
     const cells = this.#firstColumn === 0 ? upToEnd : upToEnd.slice(this.#firstColumn);
@@ -82,11 +93,15 @@ export class TableSink {
     if (filled === 0) return;
     this.#cells += filled;
     if (this.#cells > MAX_CELLS) throw unreadable(`it has more than ${MAX_CELLS} cells`);
-    this.#map.add(sheetRow);
-    this.#rows.push(cells);
+    // Before the row, so that the last one can still be left out.
     const isFull =
       this.#rows.length >= SEGMENT_ROWS || this.#rows.length * cells.length >= SEGMENT_CELLS;
-    if (isFull) this.#flush(offset);
+    if (isFull) this.#flush(this.#lastOffset);
+    const previous = this.#map.last;
+    this.#map.add(sheetRow);
+    this.#rows.push(cells);
+    this.#last = { row: sheetRow, previous, cells, sums };
+    this.#lastOffset = offset;
   }
 
   /** With the rows so far, which are enough or all. */
@@ -101,7 +116,8 @@ export class TableSink {
     this.#header(header.cells.slice(this.#firstColumn), header.offset);
     const end = this.#firstColumn + this.#width;
     if (this.#width > 0) {
-      for (const row of below) this.#take(row.number, row.offset, row.cells.slice(0, end));
+      for (const row of below)
+        this.#take(row.number, row.offset, row.cells.slice(0, end), row.sums);
     }
   }
 
@@ -128,6 +144,7 @@ export class TableSink {
   /** `uncalculated`: as `CellContent` has them. */
   end(offset: number, uncalculated: ReadonlySet<number> = new Set()): void {
     if (this.#first !== null) this.#begin(offset);
+    const total = this.#withoutTotal();
     this.#flush(offset);
     const dialect: Dialect = {
       ...this.#identity,
@@ -136,7 +153,8 @@ export class TableSink {
       lastRow: Number.isFinite(this.#lastRow) ? this.#lastRow : null,
       isFound: this.#options.headerRow === undefined && this.#region === null,
       width: this.#width,
-      rows: this.#map.toJSON(),
+      rows: (total === null ? this.#map : this.#map.without(new Set([total.row]))).toJSON(),
+      total,
       hasFormulas: null,
     };
     const count = this.#countWithin(uncalculated);
@@ -156,13 +174,26 @@ export class TableSink {
     return count;
   }
 
+  /** Takes the last row away if it is the total of the others; a declared range has none. */
+  #withoutTotal(): Dialect['total'] {
+    const last = this.#last;
+    const place = { firstRow: (this.#headerRow ?? 1) + 1, firstColumn: this.#firstColumn };
+    if (last === null || this.#region !== null || !isTotal(last, place)) return null;
+    this.#rows.pop();
+    const values = last.cells.flatMap((cell, index): [string, Cell][] =>
+      isBlank(cell) ? [] : [[this.#names[index]!, cell]],
+    );
+    return { row: last.row, values: Object.fromEntries(values) };
+  }
+
   #header(cells: readonly Cell[], offset: number): void {
     const named = cells.findLastIndex((cell) => !isBlank(cell)) + 1;
     const width = named > 0 ? Math.max(named, this.#lastColumn + 1 - this.#firstColumn) : 0;
     this.#width = Number.isFinite(width) ? width : named;
     this.#segmentStart = offset;
     const names = Array.from({ length: this.#width }, (_, index) => headerText(cells[index] ?? ''));
-    this.#sink.header(cleanNames(names));
+    this.#names = cleanNames(names);
+    this.#sink.header(this.#names);
   }
 
   #flush(offset: number): void {

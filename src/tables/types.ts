@@ -100,6 +100,8 @@ export interface SourceNote {
   readonly range?: string;
   /** Cells that show their formula, because the file holds no result. */
   readonly uncalculated?: number;
+  /** Below the table and none of its rows; values by column. */
+  readonly total_row?: { readonly row: number; readonly values: Readonly<Record<string, Cell>> };
   /** Nobody declared these. */
   readonly guessed: readonly string[];
 }

@@ -120,6 +120,24 @@ const books = {
       ['u', 'v', 'w'],
     ]),
   }),
+  'total.xlsx': await book({
+    ...block('A1', TABLE),
+    A5: 'Summe',
+    C5: { formula: 'SUM(C2:C4)', result: 6.5 },
+    G3: { formula: 'C5*2', result: 13 },
+  }),
+  'totals.xlsx': await book({
+    ...block('A1', TABLE),
+    A5: 'Summe',
+    C5: { formula: 'SUM(C2:C4)', result: 6.5 },
+    A7: 'Note',
+    B9: { formula: 'C5*2', result: 13 },
+  }),
+  'sums.xlsx': await book({
+    ...block('A1', TABLE),
+    A5: 'Summe',
+    C5: { formula: 'SUM(C3:C4)', result: 5.5 },
+  }),
   'tables.xlsx': await tables(),
   'sole.xlsx': await soleTable(),
   'labels.xlsx': await book({ ...block('C3', TABLE), A200: 'a remark far below', B150: 5 }),
@@ -372,6 +390,62 @@ describe('a table of a worksheet', () => {
       if (id === 1) expect(status).toBe(200);
       else expect({ status, detail }).toMatchObject({ status: 422 });
     }
+  });
+});
+
+describe('a row of totals', () => {
+  const sheetOf = async (name: string) => {
+    const workbook = new Workbook();
+    await workbook.xlsx.readFile(join(shared.service.docroot, name));
+    return workbook.worksheets[0]!;
+  };
+
+  test('stands in the schema and on the page, not among the rows', async () => {
+    expect(await rows('total/Sheet')).toHaveLength(3);
+    expect(await sourceOf('total/Sheet')).toEqual({
+      header_row: 1,
+      range: 'A1:C4',
+      total_row: { row: 5, values: { Region: 'Summe', Umsatz: 6.5 } },
+      guessed: ['header_row', 'range', 'total_row'],
+    });
+    const page = await shared.reader.fetch('/ui/total/Sheet/', {
+      headers: { Accept: 'text/html' },
+    });
+    expect(await page.text()).toContain('Row 5 of the sheet is the total');
+  });
+
+  test('moves down for new rows, sums them up, and what refers to it follows', async () => {
+    const added = await create(shared.writer, 'total/Sheet', [
+      { Region: 'West', Umsatz: 10 },
+      { Region: 'Mitte', Umsatz: 0.5 },
+    ]);
+    expect({ status: added.status, ids: added.rowIds }).toEqual({ status: 200, ids: [4, 5] });
+    const sheet = await sheetOf('total.xlsx');
+    expect(sheet.getCell('A5').value).toBe('West');
+    expect(sheet.getCell('C6').value).toBe(0.5);
+    expect(sheet.getCell('A7').value).toBe('Summe');
+    expect(sheet.getCell('C7').value).toEqual({ formula: 'SUM(C2:C6)', result: 17 });
+    expect(sheet.getCell('G3').value).toEqual({ formula: 'C7*2', result: 34 });
+    expect(await rows('total/Sheet')).toMatchObject([
+      { _row_id: 1 },
+      { _row_id: 2 },
+      { _row_id: 3 },
+      { _row_id: 4, Region: 'West' },
+      { _row_id: 5, Region: 'Mitte' },
+    ]);
+    expect(await sourceOf('total/Sheet')).toMatchObject({
+      total_row: { row: 7, values: { Umsatz: 17 } },
+    });
+    expect((await remove(shared.writer, 'total/Sheet', 1)).status).toBe(200);
+    expect(await rows('total/Sheet')).toMatchObject([{ _row_id: 2 }, { _row_id: 3 }, {}, {}]);
+    expect(await sourceOf('total/Sheet')).toMatchObject({
+      total_row: { values: { Umsatz: 16 } },
+    });
+  });
+
+  test.each(['totals', 'sums'])('that is not sure stays a row: %s', async (name) => {
+    const found = await rows(`${name}/Sheet`);
+    expect(JSON.stringify(found)).toContain('Summe');
   });
 });
 

@@ -389,6 +389,7 @@ describe('DS-184, DS-208: pages', () => {
         problem: EVIL,
         readOnly: EVIL,
         uncalculated: 2,
+        total: EVIL,
         grid: {
           file: EVIL,
           isLarge: false,

@@ -20,7 +20,13 @@ import type { RemovedRows } from '../removal/remove-rows.ts';
 import type { RowShift } from '../removal/row-shift.ts';
 import type { ChangedResult } from '../formulas/write-results.ts';
 import { isBlank } from '../table-sink.ts';
-import { openPackage, type Worksheet, worksheetNamed } from '../xlsx/package.ts';
+import {
+  openPackage,
+  relationshipsOf,
+  type WorkbookPackage,
+  type Worksheet,
+  worksheetNamed,
+} from '../xlsx/package.ts';
 import { readSheet } from '../xlsx/sheet-reader.ts';
 import { readSharedStrings } from '../xlsx/shared-strings.ts';
 import { type DateKinds, readDateKinds } from '../xlsx/styles.ts';
@@ -56,6 +62,13 @@ export async function editWorkbook(
     throw unreadable('the workbook is digitally signed; a change would break the signature');
   }
   const sheet = worksheetNamed(book, dialect.sheet);
+  const missing = rowsMissing(dialect, changes);
+  if (missing > 0) {
+    const { file, total } = await withRows(book, sheet, dialect, missing);
+    const moved = { ...layout, dialect: { ...dialect, total } };
+    const plan = await editWorkbook(file.over(source), moved, changes, { maxBytes });
+    return { ...plan, pieces: file.through(plan.pieces) };
+  }
   const rows = new TargetRows(dialect, changes);
   const kinds = await readDateKinds(book);
   const result = await new SheetEdit({
@@ -121,10 +134,52 @@ export async function editWorkbook(
       })),
       ...followed.delivered,
     ],
-    // Tables of a sheet are parts of it.
-    changedSheets: [...followed.changedSheets, sheet.name],
-    isReread: followed.isReread,
+    changedSheets: [
+      ...followed.changedSheets,
+      ...((await mayNameTables(book, sheet)) ? [sheet.name] : []),
+    ],
+    isReread: followed.isReread || dialect.total !== null,
   };
+}
+
+/** Tables of a sheet are parts of it: a change of one shows in the others. */
+async function mayNameTables(book: WorkbookPackage, sheet: Worksheet): Promise<boolean> {
+  const related = await relationshipsOf(book.archive, sheet.entry.name);
+  return (
+    related.some(({ type }) => type === 'table') ||
+    /<(?:\w+:)?definedName[\s>]/.test(book.workbookText)
+  );
+}
+
+/** How many rows must come in above the row of totals, so that those that are added find room. */
+function rowsMissing({ rows, headerRow, total }: Dialect, changes: TableChanges): number {
+  const { creates, deletes } = changes;
+  if (total === null || creates.length === 0) return 0;
+  const map = RowMap.of(rows);
+  const left = map.without(new Set(map.sheetRows([...deletes].sort((a, b) => a - b))));
+  return Math.max(0, (left.last ?? headerRow) + 1 + creates.length - total.row);
+}
+
+/** The workbook with blank rows above the row of totals. Throws `unreadable-file` where it cannot move. */
+async function withRows(
+  book: WorkbookPackage,
+  sheet: Worksheet,
+  { total }: Dialect,
+  count: number,
+): Promise<{ file: PieceList; total: Dialect['total'] }> {
+  const { moveRows } = await import('../removal/remove-rows.ts');
+  const { RowInsertion } = await import('../removal/row-shift.ts');
+  const parts = new EditedArchive(book.archive);
+  const moved = await moveRows({ book, parts }, sheet, new RowInsertion(total!.row, count));
+  if (moved === null) {
+    throw unreadable(`its row of totals, row ${total!.row}, cannot be moved down for more rows`);
+  }
+  const chain = await withoutCalculationChain(book);
+  for (const [entry, text] of chain?.replaced ?? []) parts.replaceText(entry, text);
+  if (chain !== null) parts.remove(chain.removed);
+  const file = new PieceList();
+  file.add(...(await parts.pieces()));
+  return { file, total: { ...total!, row: total!.row + count } };
 }
 
 /** Null when the rows stay, without content. */
@@ -176,10 +231,11 @@ async function followFormulas(
 async function requireSameTable(
   source: FileSource,
   pieces: readonly Piece[],
-  { sheet, headerRow, firstColumn, isFound }: Dialect,
+  { sheet, headerRow, firstColumn, isFound, total }: Dialect,
   maxBytes: number,
 ): Promise<void> {
-  if (!isFound || (headerRow === 1 && firstColumn === 0)) return;
+  const isMoved = isFound && (headerRow > 1 || firstColumn > 0);
+  if (!isMoved && total === null) return;
   const file = new PieceList();
   file.add(...pieces);
   let found: Partial<Dialect> = {};
@@ -188,9 +244,13 @@ async function requireSameTable(
     segment: () => {},
     layout: (dialect: TableLayout['dialect']) => void (found = dialect),
   };
-  await readSheet(file.over(source), { sheet }, sink, maxBytes);
+  const options = isFound ? { sheet } : { sheet, headerRow };
+  await readSheet(file.over(source), options, sink, maxBytes);
   const isSame = found.headerRow === headerRow && found.firstColumn === firstColumn;
   if (!isSame) throw lostGuess('header_row');
+  if (total !== null && !found.total) {
+    throw unreadable('its row of totals would no longer sum up the rows above it');
+  }
 }
 
 class TargetRows {
@@ -211,16 +271,16 @@ class TargetRows {
   readonly #before: RowMap;
   readonly #layout: Pick<
     Dialect,
-    'headerRow' | 'width' | 'firstColumn' | 'lastRow' | 'uncalculated'
+    'headerRow' | 'width' | 'firstColumn' | 'lastRow' | 'total' | 'uncalculated'
   >;
 
   constructor(dialect: Dialect, { updates, deletes, creates }: TableChanges) {
-    const { width, headerRow, firstColumn, lastRow, grows, table, uncalculated } = dialect;
+    const { width, headerRow, firstColumn, lastRow, grows, table, total, uncalculated } = dialect;
     const inSheet = (cells: ReadonlyMap<number, Cell>): ReadonlyMap<number, Cell> =>
       new Map(Array.from(cells, ([position, cell]) => [firstColumn + position, cell]));
     const map = RowMap.of(dialect.rows);
     this.#before = map;
-    this.#layout = { headerRow, width, firstColumn, lastRow, uncalculated };
+    this.#layout = { headerRow, width, firstColumn, lastRow, total, uncalculated };
     const positions = [...updates.keys(), ...deletes].sort((a, b) => a - b);
     const sheetRows = map.sheetRows(positions);
     if (sheetRows.length < positions.length) throw changedFile();
@@ -302,9 +362,11 @@ class TargetRows {
 
   /** What new results in the sheet mean for the table. */
   followed(results: readonly ChangedResult[]): Omit<Followed, 'changedSheets'> {
-    const { headerRow, width, firstColumn, lastRow, uncalculated } = this.#layout;
+    const { headerRow, width, firstColumn, lastRow, total, uncalculated } = this.#layout;
+    const totalRow = total && (this.#shift?.at(total.row) ?? total.row);
     const shown = results.filter(
       ({ row, column }) =>
+        row !== totalRow &&
         row >= headerRow &&
         row <= (lastRow ?? Infinity) &&
         column >= firstColumn &&

@@ -29,7 +29,16 @@ export async function removeRows(
   sheet: Worksheet,
   rows: Iterable<number>,
 ): Promise<RemovedRows | null> {
-  const removal = { shift: new RowShift(rows), target: sheet.name.toLowerCase() };
+  return moveRows(edited, sheet, new RowShift(rows));
+}
+
+/** As `removeRows`, by what becomes of each row. */
+export async function moveRows(
+  edited: EditedBook,
+  sheet: Worksheet,
+  shift: RowShift,
+): Promise<RemovedRows | null> {
+  const removal = { shift, target: sheet.name.toLowerCase() };
   try {
     const { texts, packed, workbookText } = await shiftedParts(edited, sheet, removal);
     for (const [entry, text] of texts) edited.parts.replaceText(entry, text);

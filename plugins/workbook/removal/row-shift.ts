@@ -61,6 +61,41 @@ export class RowShift {
   }
 }
 
+/** Rows that come in above a row of totals: what ends right above it takes them in. */
+export class RowInsertion extends RowShift {
+  readonly #at: number;
+  readonly #count: number;
+
+  constructor(at: number, count: number) {
+    super([]);
+    this.#at = at;
+    this.#count = count;
+  }
+
+  override get first(): number {
+    return this.#at - 1;
+  }
+
+  override before(row: number): number {
+    return row >= this.#at ? -this.#count : 0;
+  }
+
+  override has(): boolean {
+    return false;
+  }
+
+  override at(row: number): number {
+    return row >= this.#at ? row + this.#count : row;
+  }
+
+  override span(first: number, last: number): { readonly first: number; readonly last: number } {
+    return {
+      first: this.at(first),
+      last: last === this.#at - 1 ? last + this.#count : this.at(last),
+    };
+  }
+}
+
 export interface Removal {
   readonly shift: RowShift;
   /** Lower-case name of the worksheet whose rows are removed. */

@@ -7,11 +7,14 @@ import type { Cell, ReadOptions, RowSink } from '../../../src/tables/types.ts';
 import { expand } from '../archive/expansion.ts';
 import { rangeText } from '../cell-reference.ts';
 import { TableSink } from '../table-sink.ts';
+import type { SumFormula } from '../total-row.ts';
+import { textOf } from '../xml/xml-text.ts';
 import { CellContent } from './cell-content.ts';
 import { tableNamed } from './named-tables.ts';
 import { openPackage } from './package.ts';
 import type { RowScanner } from './row-scanner.ts';
 import { readSharedStrings } from './shared-strings.ts';
+import { ABSENT } from './sheet-tag.ts';
 import { SheetWindow } from './sheet-window.ts';
 import { readDateKinds } from './styles.ts';
 
@@ -42,8 +45,11 @@ export async function readSheet(
     if (data !== null && !data.isEmpty) {
       window.position = data.to;
       await window.eachRow((row) => {
-        table.row(row.number, window.offsetOf(row.to), (width) =>
-          cellsOf(window.text, row, width, content),
+        table.row(
+          row.number,
+          window.offsetOf(row.to),
+          (width) => cellsOf(window.text, row, width, content),
+          sumsOf(window.text, row),
         );
         options.look?.(row.number, cellsOf(window.text, row, Infinity, content));
       });
@@ -54,6 +60,21 @@ export async function readSheet(
     await window.close();
   }
 }
+
+/** Found again in the rows of whole columns of sums, so nothing is made for other rows. */
+function sumsOf(text: string, { cells, count }: RowScanner): readonly SumFormula[] {
+  let sums: SumFormula[] | undefined;
+  for (let index = 0; index < count; index++) {
+    const { column, formulaFrom, formulaTo } = cells[index]!;
+    if (formulaFrom === ABSENT) continue;
+    const found = SUM.exec(text.slice(formulaFrom, formulaTo));
+    if (found !== null) (sums ??= []).push({ column, text: textOf(found[1]!) });
+  }
+  return sums ?? NO_SUMS;
+}
+
+const SUM = /^<[^>]*>\s*((?:SUM|SUBTOTAL)\([^<]*)</i;
+const NO_SUMS: readonly SumFormula[] = [];
 
 function cellsOf(text: string, row: RowScanner, width: number, content: CellContent): Cell[] {
   const cells: Cell[] = [];

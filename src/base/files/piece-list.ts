@@ -35,6 +35,16 @@ export class PieceList {
     return slice;
   }
 
+  /** Pieces of a file made from this one, as pieces of the old file. */
+  through(pieces: readonly Piece[]): readonly Piece[] {
+    const file = new PieceList();
+    for (const piece of pieces) {
+      if ('from' in piece) file.add(...this.slice(piece.from, piece.to).pieces);
+      else file.add(piece);
+    }
+    return file.pieces;
+  }
+
   /** The new file as if it were there. */
   over(source: FileSource): FileSource {
     return {

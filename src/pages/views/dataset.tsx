@@ -200,6 +200,7 @@ async function reply(
     position: positionText(parameters, rows.length, page.total),
     ...pagingOf(context, offset, rows.length, limit, page.total),
     links: linksOf(resource, context, await mayReadOriginal(services, context.caller, resource)),
+    total: totalText(resource, table),
     problem,
     grid: { ...gridOf(table, resource, mayWrite), layoutHref, startAt },
   };
@@ -230,6 +231,13 @@ function gridOf(
       isWritable: writable.has(column),
     })),
   };
+}
+
+function totalText({ kind }: Resource, { state }: Table): string | null {
+  const total = kind.dataset?.source?.(state.dialect)?.total_row;
+  if (total === undefined) return null;
+  const values = Object.entries(total.values).map(([name, value]) => `${name}: ${String(value)}`);
+  return `Row ${total.row} of the sheet is the total, none of the rows here. ${values.join(', ')}`;
 }
 
 function shortText(text: string, length: number): string {
@@ -432,6 +440,8 @@ interface DatasetView {
   readonly nextHref: string | null;
   /** The rows of this view in other formats, and the schema. */
   readonly links: readonly { readonly label: string; readonly href: string }[];
+  /** The row of totals in words. */
+  readonly total: string | null;
   readonly problem: string | null;
   /** Why nobody can change the rows. */
   readonly readOnly: string | null;
@@ -467,6 +477,11 @@ export const datasetPage: Page<DatasetView> = {
       {view.uncalculated > 0 && (
         <p class="notice" safe>
           {uncalculatedText(view.uncalculated)}
+        </p>
+      )}
+      {view.total !== null && (
+        <p class="fine" safe>
+          {view.total}
         </p>
       )}
       {view.grid.columns.length === 1 && view.grid.layoutHref !== null && (
