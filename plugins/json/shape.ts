@@ -4,6 +4,7 @@
  */
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import { AppError, unreadable } from '../../src/base/errors.ts';
+import { textOf } from './cells.ts';
 import { eachElement, JsonFault, MemberSpans, skipSpace } from './scan.ts';
 import { decoded, type RowPlace } from './row-stream.ts';
 
@@ -86,7 +87,7 @@ function shapeOfObject(text: string, mark: number): Shape | null {
   });
   const features = featuresIn(text, members);
   if (features >= 0) return listAt(features, true);
-  const columns = columnsIn(text, members);
+  const columns = columnsIn(text, members) ?? splitColumnsIn(text, members);
   if (columns) return { kind: 'columns', text, columns };
   const list = onlyListIn(text, from);
   return list < 0 ? null : listAt(list, false);
@@ -147,10 +148,37 @@ function columnsIn(text: string, members: MemberSpans): ValueColumn[] | null {
       return null;
     length = spans.length;
     const written = text.slice(members.nameFrom(member), members.nameTo(member));
-    columns.push({ name: JSON.parse(`"${written}"`) as string, spans });
+    columns.push({ name: textOf(`"${written}"`, at), spans });
   }
   const isIndexed = text[members.valueFrom(0)] === '{';
   return columns.length > 1 || (columns.length === 1 && isIndexed) ? columns : null;
+}
+
+/** pandas' `{"columns":["a","b"],"index":[0],"data":[[1,2]]}`. */
+function splitColumnsIn(text: string, members: MemberSpans): ValueColumn[] | null {
+  const lists = new Map<string, number>();
+  for (let member = 0; member < members.count; member++) {
+    const name = text.slice(members.nameFrom(member), members.nameTo(member));
+    if (!['columns', 'index', 'data'].includes(name)) return null;
+    lists.set(name, members.valueFrom(member));
+  }
+  const [names, data] = [lists.get('columns') ?? -1, lists.get('data') ?? -1];
+  if (text[names] !== '[' || text[data] !== '[') return null;
+  const columns: { name: string; spans: number[] }[] = [];
+  const isNamed = eachElement(text, names, (from, to) => {
+    if (text[from] !== '"') return false;
+    return columns.push({ name: textOf(text.slice(from, to), from), spans: [] }) > 0;
+  });
+  const isWhole = eachElement(text, data, (row) => {
+    if (text[row] !== '[') return false;
+    let width = 0;
+    const end = eachElement(text, row, (from, to) => {
+      columns[width]?.spans.push(from, to);
+      return ++width <= columns.length;
+    });
+    return end >= 0 && width === columns.length;
+  });
+  return isNamed >= 0 && isWhole >= 0 && columns.length > 0 ? columns : null;
 }
 
 function elementsAt(text: string, at: number): number[] | null {

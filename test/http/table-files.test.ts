@@ -249,6 +249,10 @@ describe('a .json file', () => {
 
   test('with columns side by side, and GeoJSON, can be read only and says why (DS-66)', async () => {
     shared.service.write('columns.json', '{"a":[1,2],"b":["x",null]}');
+    shared.service.write(
+      'pandas-split.json',
+      '{"columns":["a","b"],"index":[0,1],"data":[[1,"x"],[2,null]]}',
+    );
     shared.service.write('pandas-columns.json', '{"a":{"0":1,"1":2},"b":{"0":1.5,"1":"z"}}');
     shared.service.write(
       'qgis.geojson',
@@ -270,6 +274,11 @@ describe('a .json file', () => {
         { a: 2, b: 'z' },
       ]),
     );
+    const split = numbered([
+      { a: 1, b: 'x' },
+      { a: 2, b: null },
+    ]);
+    await rowsIn('pandas-split', split);
     await rowsIn(
       'qgis',
       numbered([

@@ -38,6 +38,9 @@ export function resourcePaths(
     [`/api/${address}/{row_id}/`, oneRow(described, `/api/${address}/{row_id}/`, parts)],
     [`/schema/${address}/`, schema(described, `/schema/${address}/`, parts)],
     [`/ui/${address}/`, page(described, `/ui/${address}/`, parts)],
+    ...(resource.alsoIn === 'content'
+      ? [[`/${address}`, content(described, `/${address}`, parts)] as [string, JsonObject]]
+      : []),
   ];
 }
 
