@@ -87,7 +87,7 @@ function shapeOfObject(text: string, mark: number): Shape | null {
   });
   const features = featuresIn(text, members);
   if (features >= 0) return listAt(features, true);
-  const columns = columnsIn(text, members) ?? splitColumnsIn(text, members);
+  const columns = splitColumnsIn(text, members) ?? columnsIn(text, members);
   if (columns) return { kind: 'columns', text, columns };
   const list = onlyListIn(text, from);
   return list < 0 ? null : listAt(list, false);
