@@ -34,10 +34,33 @@ function ofNumbers(name: string, least: number, most: number): FormulaFunction {
   };
 }
 
-/** Only TRUNC goes without digits. */
-function ofRounding(name: string): FormulaFunction {
-  const round = ofNumbers(name, name === 'TRUNC' ? 1 : 2, 2);
-  return (call: Call) => (Math.abs(call.number(1)) > 15 ? leave('many digits') : round(call));
+/**
+ * Rounds what a workbook shows of a number, its first 15 digits: 18.724999999999998 is 18.725 there. `round`: of a
+ * number that is not negative.
+ */
+function ofRounding(round: (value: number) => number, least = 2): FormulaFunction {
+  return (call: Call) => {
+    call.require(least, 2);
+    const [value, digits] = [call.number(0), call.integer(1)];
+    if (Math.abs(value) > LARGEST || Math.abs(digits) > 15) leave('many digits');
+    const [mantissa, exponent = '0'] = Math.abs(value).toPrecision(15).split('e');
+    const scaled = Number(`${mantissa}e${Number(exponent) + digits}`);
+    // There are no digits to round.
+    if (scaled > LARGEST) return value;
+    return checked(Math.sign(value) * Number(`${round(scaled)}e${-digits}`));
+  };
+}
+
+/** Where a number is whole but for its last digits, programs differ. */
+function ofWhole(name: string, count: number): FormulaFunction {
+  const calculate = ofNumbers(name, count, count);
+  return (call: Call) => {
+    const value = count === 1 ? call.number(0) : call.number(0) / call.number(1);
+    const distance = Math.abs(value - Math.round(value));
+    if (distance > 0 && distance < 1e-9 * Math.max(1, Math.abs(value)))
+      leave('a nearly whole number');
+    return calculate(call);
+  };
 }
 
 /** The numbers of all arguments as one list, at least so many. */
@@ -70,9 +93,8 @@ function ofListAndNumber(name: string): FormulaFunction {
 }
 
 const ONE_NUMBER =
-  'ABS ACOS ASIN ATAN COS COSH DEGREES EVEN EXP FACT INT LN LOG10 ODD RADIANS SIGN SIN SINH SQRT TAN TANH';
-const TWO_NUMBERS = 'COMBIN POWER QUOTIENT';
-const ROUNDING = 'ROUND ROUNDDOWN ROUNDUP TRUNC';
+  'ABS ACOS ASIN ATAN COS COSH DEGREES EXP FACT LN LOG10 RADIANS SIGN SIN SINH SQRT TAN TANH';
+const TWO_NUMBERS = 'COMBIN POWER';
 /** With the least count of numbers, and the error of fewer. */
 const LISTS: Readonly<Record<string, readonly [name: string, least: number, error: string]>> = {
   MEDIAN: ['MEDIAN', 1, '#NUM!'],
@@ -109,10 +131,15 @@ const named = (
 export const libraryFunctions: Functions = Object.fromEntries([
   ...named(ONE_NUMBER, (name) => ofNumbers(name, 1, 1)),
   ...named(TWO_NUMBERS, (name) => ofNumbers(name, 2, 2)),
-  ...named(ROUNDING, ofRounding),
   ...Object.entries(LISTS).map(
     ([name, [own, least, error]]) => [name, ofList(own, least, error)] as const,
   ),
+  ['ROUND', ofRounding((value) => Math.floor(value + 0.5))],
+  ['ROUNDUP', ofRounding(Math.ceil)],
+  ['ROUNDDOWN', ofRounding(Math.floor)],
+  ['TRUNC', ofRounding(Math.floor, 1)],
+  ...named('INT EVEN ODD', (name) => ofWhole(name, 1)),
+  ['QUOTIENT', ofWhole('QUOTIENT', 2)],
   ['MOD', modulo],
   ['ATAN2', (call: Call) => arcTangent(call.number(0), call.number(1))],
   ...Object.entries(LISTS_AND_NUMBERS).map(([name, own]) => [name, ofListAndNumber(own)] as const),
