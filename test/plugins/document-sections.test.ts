@@ -60,7 +60,6 @@ describe('files', () => {
     ['a.log', 'line one', 'line one'],
     ['a.py', 'print("x")', 'print("x")'],
     ['a.yaml', 'key: value', 'key: value'],
-    ['a.json', '{"k":"v"}', '{"k":"v"}'],
     ['a.xml', '<r><a>one</a><b>two</b></r>', 'one two'],
     ['a.svg', '<svg><title>t</title><text>label</text></svg>', 't label'],
   ])('%s is text', async (rel, content, text) => {
