@@ -10,7 +10,7 @@ import type { FormCounts, TextContext } from '../infer/reading.ts';
 import type { ClassCounts, Column, Segment } from '../types.ts';
 
 /** Raised when the layout changes: older copies are then rebuilt. */
-export const TABLE_FORMAT = 8;
+export const TABLE_FORMAT = 9;
 
 /**
  * What is stored is checked when it is read: a copy that somebody else wrote to is opened to learn its row ids, and a
