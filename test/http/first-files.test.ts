@@ -12,7 +12,14 @@ const EXPORT = Buffer.from('Filiale;Umsatz \x80\nK\xf6ln;987,00 \x80\n', 'latin1
 let svc: Service;
 let root: Client;
 beforeAll(async () => {
-  svc = await startService({ files: { 'sales/may.csv': EXPORT, 'sales/june.csv': 'a\n1\n' } });
+  svc = await startService({
+    files: {
+      'sales/may.csv': EXPORT,
+      'sales/june.csv': 'a\n1\n',
+      // One letter is too little to tell an encoding by.
+      'sales/one.csv': Buffer.from('a;b\nK\xf6ln;1\n', 'latin1'),
+    },
+  });
   await svc.accounts.user('root', { superuser: true });
   root = await svc.as('root');
 });
@@ -21,12 +28,12 @@ afterAll(() => svc[Symbol.asyncDispose]());
 test('svc check says what to do about a file that is not UTF-8', async () => {
   const { stdout, exitCode } = await svc.command(['check', svc.docroot]);
   expect(exitCode).toBe(1);
-  expect(stdout).toContain('PROBLEM: sales/may.csv: invalid UTF-8 at byte offset 15\n');
-  expect(stdout).toContain('{"encoding":"windows-1252"} into .svc/sales/may.csv.options.json');
+  expect(stdout).toContain('PROBLEM: sales/one.csv: invalid UTF-8 at byte offset 5\n');
+  expect(stdout).toContain("svc companion set 'sales/one.csv' --encoding windows-1252\n");
+  expect(stdout).not.toContain('sales/may.csv');
 });
 
 test('a windows-1252 file is read with its own characters and edited byte for byte', async () => {
-  svc.write('.svc/sales/may.csv.options.json', '{"encoding":"windows-1252"}');
   await eventually(async () => {
     const response = await root.fetch('/api/sales/may/');
     expect(await response.json()).toEqual([
