@@ -13,8 +13,8 @@ export const json: Kind = {
   extensions: [...withCompressed(['.ndjson', '.jsonl']), '.json', '.geojson'],
   detection: {
     needsContent: (rel) => /^\.(?:geo)?json$/.test(extensionOf(rel)),
-    isPublished: async (source, rel) =>
-      (await import('./shape.ts')).hasRows(source, extensionOf(rel)),
+    isPublished: async (source, _rel, options) =>
+      (await import('./shape.ts')).hasRows(source, options),
   },
   dataset: {
     hasNull: true,

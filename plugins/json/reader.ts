@@ -35,7 +35,7 @@ export async function readJson(
   options: ReadOptions,
   sink: RowSink,
 ): Promise<void> {
-  const shape = await guarded(() => shapeOf(source, options.extension ?? '.json'));
+  const shape = await guarded(() => shapeOf(source, options));
   if (shape === null) throw unreadable('it holds no list of objects');
   if (shape.kind === 'columns')
     return guarded(async () => readColumns(shape.text, shape.columns, sink));

@@ -4,6 +4,7 @@
  */
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import { AppError, unreadable } from '../../src/base/errors.ts';
+import type { ReadOptions } from '../../src/tables/types.ts';
 import { textOf } from './cells.ts';
 import { eachElement, JsonFault, MemberSpans, skipSpace } from './scan.ts';
 import { decoded, type RowPlace } from './row-stream.ts';
@@ -35,7 +36,10 @@ const MAX_LIST_DEPTH = 3;
 const LINES = /^\.(?:ndjson|jsonl)\b/;
 
 /** Null: no rows. Throws `unreadable-file` for an object past 256 MiB. */
-export async function shapeOf(source: FileSource, extension: string): Promise<Shape | null> {
+export async function shapeOf(
+  source: FileSource,
+  { extension = '.json', path }: ReadOptions,
+): Promise<Shape | null> {
   const head = await readBytes(source, 0, HEAD_BYTES);
   const mark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
   if (LINES.test(extension)) return rowsAt(mark, false);
@@ -56,13 +60,14 @@ export async function shapeOf(source: FileSource, extension: string): Promise<Sh
       `an object of more than ${MAX_OBJECT_BYTES} bytes; a list or lines may be longer`,
     );
   }
-  return shapeOfObject(decoded(await readBytes(source, mark, source.size - mark), mark), mark);
+  const text = decoded(await readBytes(source, mark, source.size - mark), mark);
+  return shapeOfObject(text, mark, path);
 }
 
 /** Whether a file of this name is published as rows. */
-export async function hasRows(source: FileSource, extension: string): Promise<boolean> {
+export async function hasRows(source: FileSource, options: ReadOptions): Promise<boolean> {
   try {
-    return (await shapeOf(source, extension)) !== null;
+    return (await shapeOf(source, options)) !== null;
   } catch (error) {
     if (error instanceof JsonFault || (error instanceof AppError && error.status === 422))
       return false;
@@ -74,7 +79,7 @@ function rowsAt(from: number, isList: boolean): Shape {
   return { kind: 'rows', place: { from, isList }, isFeatures: false, isWhole: true };
 }
 
-function shapeOfObject(text: string, mark: number): Shape | null {
+function shapeOfObject(text: string, mark: number, path: string | undefined): Shape | null {
   const from = skipSpace(text, 0);
   const members = new MemberSpans();
   const end = members.scan(text, from);
@@ -85,6 +90,10 @@ function shapeOfObject(text: string, mark: number): Shape | null {
     isFeatures,
     isWhole: false,
   });
+  if (path !== undefined) {
+    const at = memberAt(text, from, path.split('.'));
+    return text[at] === '[' ? listAt(at, false) : null;
+  }
   const features = featuresIn(text, members);
   if (features >= 0) return listAt(features, true);
   const columns = splitColumnsIn(text, members) ?? columnsIn(text, members);
@@ -108,6 +117,22 @@ function featuresIn(text: string, members: MemberSpans): number {
     if (isFeatures && text[at] === '[') return at;
   }
   return -1;
+}
+
+/** Where the value of a path begins; -1 without it. */
+function memberAt(text: string, object: number, path: readonly string[]): number {
+  const members = new MemberSpans();
+  let at = object;
+  for (const name of path) {
+    if (text[at] !== '{') return -1;
+    members.scan(text, at);
+    at = -1;
+    for (let member = 0; member < members.count; member++) {
+      const written = text.slice(members.nameFrom(member) - 1, members.nameTo(member) + 1);
+      if (textOf(written, members.nameFrom(member)) === name) at = members.valueFrom(member);
+    }
+  }
+  return at;
 }
 
 /** Where the only list of objects at the least depth begins; -1 without one, and with several. */

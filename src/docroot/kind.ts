@@ -120,7 +120,7 @@ export interface Detection {
    * Reads the content, never runs it. Runs in the `parse` child; throws `unreadable-file` for a file that is listed
    * as broken.
    */
-  isPublished(source: FileSource, rel: string): Promise<boolean>;
+  isPublished(source: FileSource, rel: string, options: ReadOptions): Promise<boolean>;
 }
 
 export interface OutlineEntry {

@@ -67,6 +67,8 @@ export interface TableLayout {
 export interface ReadOptions {
   /** Of the file's name, lower case with its dot. */
   readonly extension?: string;
+  /** Of the list in a JSON file: member names with points between. */
+  readonly path?: string;
   readonly headerRow?: number;
   readonly delimiter?: ',' | ';' | '\t' | '|';
   readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1' | 'windows-1252' | 'cp850';

@@ -247,6 +247,25 @@ describe('a .json file', () => {
     expect(textOf('inner.json')).toContain('"rows": [{"a": 7}], "none"');
   });
 
+  test('with several lists is a dataset by the path of one, once its options say it (DS-72)', async () => {
+    const content = '{"a":{"b.c":[{"x":1}],"items":[{"x":1},{"x":2}]},"b":[{"y":1}],"c":[{"y":1}]}';
+    shared.service.write('several.json', content);
+    await eventually(async () => {
+      expect((await shared.reader.fetch('/several')).status).toBe(200);
+      expect((await shared.reader.fetch('/api/several/')).status).toBe(404);
+    });
+    shared.service.write('.svc/several.json.options.json', '{"path":"a.items"}');
+    await rowsIn('several', numbered([{ x: 1 }, { x: 2 }]));
+    expect(await change('PATCH', 'several', { _row_id: 2, x: 7 })).toBe(200);
+    expect(textOf('several.json')).toBe(content.replace('{"x":2}', '{"x":7}'));
+    shared.service.write('.svc/several.json.options.json', '{"path":"b"}');
+    await rowsIn('several', numbered([{ y: 1 }]));
+    shared.service.write('.svc/several.json.options.json', '{"path":"nowhere"}');
+    await eventually(async () => {
+      expect((await shared.reader.fetch('/api/several/')).status).not.toBe(200);
+    });
+  });
+
   test('with columns side by side, and GeoJSON, can be read only and says why (DS-66)', async () => {
     shared.service.write('columns.json', '{"a":[1,2],"b":["x",null]}');
     shared.service.write(

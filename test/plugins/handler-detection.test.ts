@@ -15,7 +15,7 @@ function sourceOf(text: string): FileSource {
 
 const detection = handler.detection!;
 const isPublished = (text: string, rel = 'x.ts'): Promise<boolean> =>
-  detection.isPublished(sourceOf(text), rel);
+  detection.isPublished(sourceOf(text), rel, {});
 
 describe('a script is a handler', () => {
   test.each([

@@ -73,7 +73,7 @@ test('JSON', async () => {
       mutated(JSON_SEEDS),
       fc.constantFrom('.json', '.ndjson'),
       async (bytes, extension) => {
-        await hasRows(sourceOf(bytes), extension);
+        await hasRows(sourceOf(bytes), { extension });
         await reading(readJson(sourceOf(bytes), { extension }, nothing));
       },
     ),
@@ -88,7 +88,7 @@ test('JSON of brackets without end', async () => {
     `[{"a":${'['.repeat(300_000)}`,
   ]) {
     const source = sourceOf(Buffer.from(text));
-    await hasRows(source, '.json');
+    await hasRows(source, { extension: '.json', path: 'a.a' });
     await reading(readJson(source, { extension: '.json' }, nothing));
     await reading(readJson(source, { extension: '.ndjson' }, nothing));
   }

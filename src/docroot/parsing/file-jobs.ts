@@ -12,6 +12,7 @@ import type { ReadOptions, TableLayout } from '../../tables/types.ts';
 import { stateFolder } from '../../store/state-files.ts';
 import type { FilePreview, TypedPreview } from '../../tables/infer/file-preview.ts';
 import { loadTable } from '../../tables/copy/load.ts';
+import { companionPaths, readOptions } from '../companions.ts';
 import { DocumentRoot } from '../document-root.ts';
 import { changesOf, editPlanResponse, type WireChanges } from './edit-wire.ts';
 import type {
@@ -117,7 +118,11 @@ async function isPublished(order: FileOrder, kinds: readonly Kind[]): Promise<bo
   const kind = kinds.find(({ type }) => type === order.type);
   if (!kind?.detection) return true;
   const { detection } = kind;
-  return withFile(order, (source) => detection.isPublished(source, order.rel));
+  const { docroot, stateDir, rel } = order;
+  const companions = companionPaths(rel, null, false).options;
+  const root = new DocumentRoot(docroot, stateDir);
+  const { options } = await readOptions(root, companions, kind, { rel, sheet: null });
+  return withFile(order, (source) => detection.isPublished(source, rel, options));
 }
 
 /** To a file: sending megabytes of text through the server would block it. */

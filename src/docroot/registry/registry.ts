@@ -14,10 +14,10 @@ import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import { Arrivals } from './arrivals.ts';
 import { AwayMounts } from './unmounted.ts';
 import { companionPaths, isCompanion, type CompanionPaths } from '../companions.ts';
-import { isAtOrBelow, type DocumentRoot } from '../document-root.ts';
+import { COMPANION_FOLDER, isAtOrBelow, type DocumentRoot } from '../document-root.ts';
 import type { KindTable } from './kind-table.ts';
 import type { Family, Kind, ResourceType, SheetName } from '../kind.ts';
-import { stemOf } from '../../base/paths.ts';
+import { COMPANION_SUFFIX, stemOf } from '../../base/paths.ts';
 import { Names, stemNameOf, type Area, type SharedName } from './names.ts';
 import { UnservedFiles } from './unserved.ts';
 import { scan, type FoundFile, type Scan, type ScanProblem } from './scan.ts';
@@ -399,6 +399,11 @@ export class Registry {
     this.#problems = problems;
     this.#outOfSight = outOfSight(problems);
     this.#sheets?.follow(files);
+    for (const companion of companions) {
+      this.#sheets?.lookAgain(
+        companion.slice(COMPANION_FOLDER.length + 1).replace(COMPANION_SUFFIX, ''),
+      );
+    }
     const touched = new Set(companions);
     const change = holdsSameTables(known, files)
       ? this.#followContents(known, touched)

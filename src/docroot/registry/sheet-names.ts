@@ -112,6 +112,14 @@ export class SheetNames {
     }
   }
 
+  /** A file whose companions changed is looked into again. */
+  lookAgain(rel: string): void {
+    const known = this.#lists.get(rel);
+    if (known === undefined || known.file.kind.otherwise === undefined) return;
+    this.#saved?.delete(rel);
+    this.#start(known.file, 0);
+  }
+
   async settled(rel?: string): Promise<void> {
     if (rel !== undefined) await this.#listings.get(rel);
     else while (this.#listings.size > 0) await Promise.all(this.#listings.values());

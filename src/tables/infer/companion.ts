@@ -69,7 +69,8 @@ type OptionName =
   | 'thousands'
   | 'date_order'
   | 'date_format'
-  | 'units';
+  | 'units'
+  | 'path';
 
 const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
   csv: [
@@ -83,6 +84,7 @@ const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
     'units',
   ],
   excel: ['header_row', 'range', 'date_order', 'date_format'],
+  json: ['path', 'date_order', 'date_format'],
 };
 
 /** What the options of a kind may say. */
@@ -110,6 +112,7 @@ export function parseOptions(text: string, { kind }: { kind: string }): Companio
     else if (name === 'thousands') options.thousands = thousandsOf(value, options.decimal);
     else if (name === 'date_order') options.dateOrder = DATE_ORDERS.find((one) => one === value);
     else if (name === 'date_format') options.dateFormat = dateFormatOf(value);
+    else if (name === 'path') options.path = pathOf(value);
     else options.hasUnits = value === 'auto' ? true : undefined;
     const isTaken = options[MEMBER[name]] !== undefined;
     if (isTaken) continue;
@@ -140,6 +143,7 @@ const MEMBER = {
   date_order: 'dateOrder',
   date_format: 'dateFormat',
   units: 'hasUnits',
+  path: 'path',
 } as const;
 const EXPECTED: Readonly<Record<OptionName, string>> = {
   header_row: 'an integer from 1 on',
@@ -149,6 +153,7 @@ const EXPECTED: Readonly<Record<OptionName, string>> = {
   thousands: 'empty, or a comma, point, apostrophe or space, and another mark than "decimal"',
   date_order: 'dmy or mdy',
   units: 'auto',
+  path: 'names of members with points between, such as data.items',
   date_format: 'a whole date such as %d.%m.%y or %Y%m%d %H:%M',
   range: 'cells such as C3:F20, or C3 where the table begins',
 };
@@ -173,6 +178,10 @@ function thousandsOf(value: unknown, decimal: string | undefined): string | unde
 
 function dateFormatOf(value: unknown): string | undefined {
   return typeof value === 'string' && parseDatePattern(value) !== null ? value : undefined;
+}
+
+function pathOf(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[^.]+(?:\.[^.]+){0,31}$/.test(value) ? value : undefined;
 }
 
 /** Of at least two rows. */
