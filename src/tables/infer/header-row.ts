@@ -15,8 +15,9 @@ const MAX_NAME_CHARACTERS = 200;
 const MAX_ROWS_BELOW = 50;
 /** More are of no use. */
 export const MAX_ROWS_LOOKED_AT = MAX_ROWS_ABOVE + 1 + MAX_ROWS_BELOW;
-/** Share of the rows below that must end within the header. */
+/** Share of the rows below that must end within the header; from FEW_ROWS on one may be odd anyhow. */
 const MIN_FITTING = 0.9;
+const FEW_ROWS = 5;
 
 /**
  * Index of the header in `rows`, the first rows of a file or sheet in order, blank rows as lists
@@ -77,13 +78,13 @@ function isHeader(
   const header = rows[index]!;
   const start = leadingBlanks(header);
   const end = start + width;
-  const below = rows.slice(index + 1, index + 1 + MAX_ROWS_BELOW).filter((row) => filled(row) > 0);
+  const below = rowsBelow(rows.slice(index + 1, index + 1 + MAX_ROWS_BELOW));
   if (below.length < 2) return false;
-  const fitting = below.filter(
-    (row) =>
-      filled(row.slice(end)) === 0 && leadingBlanks(row) >= start && filled(row) * 2 >= width,
+  const odd = below.filter(
+    (row) => filled(row.slice(end)) > 0 || leadingBlanks(row) < start || filled(row) * 2 < width,
   );
-  if (fitting.length < below.length * MIN_FITTING) return false;
+  const allowed = Math.max(below.length >= FEW_ROWS ? 1 : 0, below.length * (1 - MIN_FITTING));
+  if (odd.length > allowed) return false;
   const isParted = rows.slice(first, index).some((row) => filled(row) === 0);
   const hasValues = header.some(
     (_, column) =>
@@ -92,6 +93,14 @@ function isHeader(
   return hasValues
     ? width > 2 || isParted || /\s/.test(titleOf(rows[first]!))
     : isParted && width > 2;
+}
+
+/** Those with content, up to a blank row, behind which notes or other tables may stand. */
+function rowsBelow(rows: readonly (readonly Cell[])[]): readonly (readonly Cell[])[] {
+  const first = rows.findIndex((row) => filled(row) > 0);
+  if (first < 0) return [];
+  const end = rows.findIndex((row, index) => index > first && filled(row) === 0);
+  return rows.slice(first, end < 0 ? rows.length : end);
 }
 
 function titleOf(row: readonly Cell[]): string {
