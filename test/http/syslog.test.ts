@@ -268,6 +268,8 @@ test('the end of the server stores what was received', async () => {
   const id = crypto.randomUUID();
   const lines = Array.from({ length: 3_000 }, (_, number) => `<13>${id} ${number}\n`);
   await sendOver(await portOf('tcp'), [lines.join('')]);
+  // Once there are accounts, a listener without its user would end the start.
+  await svc.accounts.user('nobody');
   await svc.restart();
   const response = await root.fetch(`/api/events/?index=net&search=${id}&count=1&limit=1`);
   expect(Number(response.headers.get('x-total-count'))).toBe(3_000);
