@@ -2,6 +2,8 @@
  * What retention deletes, and what the audit has of it (EV-84, EV-85).
  */
 import { afterAll, expect, test } from 'bun:test';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Audit, AuditNote } from '../../src/accounts/audit/audit.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
@@ -49,6 +51,61 @@ test('over the total size the oldest go until 95 % of it is left, not more', asy
   expect(notes).toHaveLength(1);
   // What a dry run tells is about that.
   expect(Math.abs(1 - expected!.events / pruned!.events)).toBeLessThan(0.25);
+});
+
+test('space of deleted events goes back to the disk, also of a store of an earlier version', async () => {
+  for (const isOld of [false, true]) {
+    const place = folder.at(isOld ? 'old-space' : 'space');
+    let direct = new DirectStore(place, SETTINGS);
+    if (isOld) {
+      direct.store.db.run('PRAGMA auto_vacuum = NONE');
+      direct.store.db.run('VACUUM');
+    }
+    const events = Array.from({ length: 30_000 }, () => draftEvent({ data: 'x'.repeat(500) }));
+    insert(direct, events);
+    direct.close();
+    const file = join(place, 'events.sqlite');
+    const full = statSync(file).size;
+    direct = new DirectStore(place, SETTINGS);
+    const rules = {
+      max_age_days: null,
+      max_bytes: 1_000_000,
+      total_max_bytes: null,
+      indexes: {},
+    };
+    const { retention } = retentionOf(direct, rules);
+    // Events come in between the steps.
+    const run = retention.run();
+    insert(
+      direct,
+      events.slice(0, 100).map((event) => ({ ...event, index: 'other' })),
+    );
+    await run;
+    const kept = direct.indexTotals().map(({ index, events: count }) => [index, count]);
+    expect(kept).toEqual([
+      ['default', expect.any(Number)],
+      ['other', 100],
+    ]);
+    expect(direct.store.db.query('PRAGMA integrity_check').get()).toEqual({
+      integrity_check: 'ok',
+    });
+    direct.close();
+    expect([isOld, statSync(file).size < full / 5]).toEqual([isOld, true]);
+  }
+});
+
+test('oldest and newest of an index are times of its events, its age that of their storing', async () => {
+  const direct = new DirectStore(folder.at('times'), SETTINGS);
+  const year = (text: string): number => Date.parse(`${text}-01-01T00:00:00Z`) * 1000;
+  insert(
+    direct,
+    ['2020', '2030', '1999'].map((text) => draftEvent({ data: text, eventTime: year(text) })),
+  );
+  const [totals] = direct.indexTotals();
+  expect(totals).toMatchObject({ oldest: year('1999'), newest: year('2030') });
+  const rules = { max_age_days: 30, max_bytes: null, total_max_bytes: null, indexes: {} };
+  expect(await retentionOf(direct, rules).retention.run()).toEqual([]);
+  direct.close();
 });
 
 test('what a run deleted before it was broken off is in the audit', async () => {

@@ -8,17 +8,20 @@ export interface IndexTotals {
   readonly index: string;
   readonly events: number;
   readonly bytes: number;
-  /** Microseconds of `created`; null when the index is empty. */
+  /** Times of events, in microseconds; null when the index is empty. */
   readonly oldest: number | null;
   readonly newest: number | null;
+  /** `created` of the event stored first. */
+  readonly oldestStored: number | null;
 }
 
 export function indexTotals(db: Database): IndexTotals[] {
   return db
     .query<IndexTotals, []>(
       `SELECT name AS "index", events, bytes,
-         (SELECT created FROM events NOT INDEXED WHERE id >= first_id AND "index" = name ORDER BY id LIMIT 1) AS oldest,
-         (SELECT created FROM events NOT INDEXED WHERE "index" = name ORDER BY id DESC LIMIT 1) AS newest
+         (SELECT created FROM events NOT INDEXED WHERE id >= first_id AND "index" = name ORDER BY id LIMIT 1) AS oldestStored,
+         (SELECT min(time) FROM events WHERE "index" = name) AS oldest,
+         (SELECT max(time) FROM events WHERE "index" = name) AS newest
        FROM indexes ORDER BY name`,
     )
     .all();

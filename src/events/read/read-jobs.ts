@@ -59,8 +59,9 @@ interface MatchingOrder {
   readonly aboveId: number;
   /** Inclusive. */
   readonly highestId: number;
-  /** `LIST_HEADERS.total` has the count of all matches. */
   readonly most: number;
+  /** `LIST_HEADERS.total` has the count of all matches; else nothing older is looked at once there are more than `most`. */
+  readonly counts: boolean;
 }
 
 export function eventReadJobs(makeFilter: MakeEventFilter): Record<string, Job> {
@@ -100,18 +101,19 @@ function withReader(stateDir: string, work: (reader: EventReader) => Response): 
 }
 
 function matchingEvents(order: MatchingOrder, makeFilter: MakeEventFilter): Response {
-  let ids: number[] = [];
+  const ids: number[] = [];
   const head = withReader(order.stateDir, (reader) => {
     const filter = rowByRow(makeFilter(order.query));
     const bounds = { sql: 'id > ? AND id <= ?', params: [order.aboveId, order.highestId] };
     const condition = allOf([bounds, selectionSql(reader, order.selection)]);
     let total = 0;
-    for (const rows of filteredRows(reader.db, condition, { order: 'id', filter })) {
-      for (const { id } of rows) ids.push(id);
+    // Newest first: among a million events the newest few are found at once.
+    for (const rows of filteredRows(reader.db, condition, { order: 'id DESC', filter })) {
+      for (const { id } of rows) if (ids.length < order.most) ids.push(id);
       total += rows.length;
-      if (ids.length > order.most * 2) ids = ids.slice(-order.most);
+      if (!order.counts && total > order.most) break;
     }
-    ids = order.most === 0 ? [] : ids.slice(-order.most);
+    ids.reverse();
     return new Response(null, { headers: { [LIST_HEADERS.total]: String(total) } });
   });
   if (ids.length === 0) return head;

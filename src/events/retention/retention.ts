@@ -119,7 +119,13 @@ export class Retention {
       }
     }
     pruned.push(...(await this.#pruneTotal(settings.retention.total_max_bytes)));
+    await this.reclaim();
     return pruned;
+  }
+
+  /** Gives the space of what was deleted back to the disk, but for what new events will soon need. */
+  async reclaim(): Promise<void> {
+    for (let hasMore = true; hasMore;) ({ hasMore } = await this.#step({ kind: 'reclaim' }));
   }
 
   async #pruneTotal(max: number | null): Promise<Pruned[]> {
@@ -162,7 +168,7 @@ export class Retention {
     });
   }
 
-  async #step(order: PruneOrder): Promise<WriterResult> {
+  async #step(order: PruneOrder | { readonly kind: 'reclaim' }): Promise<WriterResult> {
     const holder = { events: 0, name: 'retention' };
     return (await this.#options.events.ingest.submit(order, new Uint8Array(), holder)).result;
   }
@@ -198,13 +204,13 @@ export class Retention {
 }
 
 function dueOrders(
-  { index, bytes, oldest }: IndexTotals,
+  { index, bytes, oldestStored }: IndexTotals,
   { max_age_days: days, max_bytes: max }: IndexRules,
   now: number,
 ): { rule: PruneRule; order: PruneOrder }[] {
   const due: { rule: PruneRule; order: PruneOrder }[] = [];
   const createdBefore = days === null ? null : now - days * DAY_MICROS;
-  if (createdBefore !== null && oldest !== null && oldest < createdBefore) {
+  if (createdBefore !== null && oldestStored !== null && oldestStored < createdBefore) {
     due.push({
       rule: 'age',
       order: { kind: 'prune', index, createdBefore, bytes: null, ids: null },

@@ -47,6 +47,11 @@ interface ForgetOrder {
   readonly before: number;
 }
 
+/** Gives space of deleted events back to the disk, a step at a time. */
+interface ReclaimOrder {
+  readonly kind: 'reclaim';
+}
+
 /** Import progress, stored in the transaction of the imported events. */
 export interface ProgressOrder {
   readonly kind: 'progress';
@@ -66,7 +71,14 @@ interface BatchOrder {
 }
 
 export type WriterOrder =
-  BatchOrder | IntakeOrder | UpdateOrder | DeleteOrder | PruneOrder | ForgetOrder | ProgressOrder;
+  | BatchOrder
+  | IntakeOrder
+  | UpdateOrder
+  | DeleteOrder
+  | PruneOrder
+  | ForgetOrder
+  | ReclaimOrder
+  | ProgressOrder;
 
 export interface RejectedEntry {
   readonly position: string;

@@ -204,6 +204,10 @@ export class Writer {
     if (order.kind === 'batch') return () => EMPTY_ANSWER;
     if (order.kind === 'delete') return removeEvent(this.#store, order);
     if (order.kind === 'prune') return pruneStep(this.#store, order);
+    if (order.kind === 'reclaim') {
+      const hasMore = this.#store.reclaim();
+      return () => ({ ...EMPTY_ANSWER, hasMore });
+    }
     if (order.kind === 'forget') {
       this.#store.forgetReplies(order.before);
       this.#store.forgetChannels(now - CHANNEL_MICROS);

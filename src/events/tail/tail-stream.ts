@@ -113,27 +113,28 @@ export class TailStream {
     const { selection, lastId, backlog, query } = this.order;
     const most = lastId === null ? backlog : MAX_MISSED;
     if (query !== null) {
-      const response = await this.#matching(lastId ?? 0, position, most);
-      const left = totalOf(response) - most;
-      yield* this.#messagesOf(response, left > 0);
+      const response = await this.#matching(lastId ?? 0, position, { most, counts: false });
+      yield* this.#messagesOf(response, totalOf(response) > most);
       return;
     }
     const order = {
       selection: { ...selection, readable: this.#readable() },
-      isDescending: false,
       afterId: null,
-      aboveId: lastId,
       highestId: position,
+      counts: false,
       format: 'ndjson',
     };
     const { signal } = this.#stop;
-    const first = { ...order, limit: 1, offset: 0, counts: true };
-    const head = await events.request('events-list', first, signal);
-    await head.body?.cancel();
-    const offset = Math.max(0, totalOf(head) - most);
-    const rest = { ...order, limit: most, offset, counts: false };
-    const response = await events.request('events-list', rest, signal);
-    yield* this.#messagesOf(response, offset > 0);
+    // The newest of those that are left out, from the end: counting all takes seconds with a million events.
+    const edge = { ...order, isDescending: true, aboveId: lastId, limit: 1, offset: most };
+    let aboveId = lastId;
+    let isCut = false;
+    for await (const line of linesOf(await events.request('events-list', edge, signal))) {
+      aboveId = idOf(line);
+      isCut = true;
+    }
+    const rest = { ...order, isDescending: false, aboveId, limit: most, offset: 0 };
+    yield* this.#messagesOf(await events.request('events-list', rest, signal), isCut);
   }
 
   async *#messagesOf(response: Response, isCut: boolean): AsyncGenerator<string> {
@@ -181,7 +182,8 @@ export class TailStream {
 
   /** Filters new events in a worker, because a query may take long. Throws when none is available. */
   async look(newest: number): Promise<void> {
-    const response = await this.#matching(this.#looked, newest, MAX_MISSED);
+    const wanted = { most: MAX_MISSED, counts: true };
+    const response = await this.#matching(this.#looked, newest, wanted);
     let left = Math.max(0, totalOf(response) - MAX_MISSED);
     let last = this.#looked;
     for await (const line of linesOf(response)) {
@@ -198,10 +200,14 @@ export class TailStream {
   }
 
   /** Ends the tail and throws when the query cannot finish: resuming is better for the client than a gap. */
-  async #matching(aboveId: number, highestId: number, most: number): Promise<Response> {
+  async #matching(
+    aboveId: number,
+    highestId: number,
+    wanted: { readonly most: number; readonly counts: boolean },
+  ): Promise<Response> {
     const { query, selection } = this.order;
     const readable = this.#readable();
-    const order = { selection: { ...selection, readable }, query, aboveId, highestId, most };
+    const order = { selection: { ...selection, readable }, query, aboveId, highestId, ...wanted };
     const { signal } = this.#stop;
     const response = await this.#tools.events.request('events-matching', order, signal);
     if (!response.headers.has(QUERY_PROBLEM_HEADER)) return response;

@@ -84,11 +84,13 @@ async function pruneStore(
     const due = () => preview(store, config, { chosen, ids });
     if (options['dryRun'] === true) return await due();
     if (chosen !== null && !(await isConfirmed(invocation, due))) return null;
-    return await withRetention(invocation, config, store, (retention) => {
+    return await withRetention(invocation, config, store, async (retention) => {
       if (chosen === null) return retention.run();
       const { index, createdBefore } = chosen;
       const order = { kind: 'prune', index, createdBefore, bytes: null, ids } as const;
-      return retention.prune(order, ruleOf(chosen));
+      const pruned = await retention.prune(order, ruleOf(chosen));
+      await retention.reclaim();
+      return pruned;
     });
   } finally {
     store.close();
