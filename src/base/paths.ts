@@ -113,3 +113,14 @@ export function withoutEndSlashes(text: string): string {
 
 /** Ends of companion file names. */
 export const COMPANION_SUFFIX = /\.(?:schema|options)\.json$/;
+
+/** The path of a public address without its final slash; `''` for one without a path, and for none. */
+export function basePathOf(publicUrl: string): string {
+  return publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
+}
+
+/** A path of this server as those outside see it; what has the base already, and other addresses, stay. */
+export function underBase(base: string, address: string): string {
+  const isDone = address === base || address.startsWith(`${base}/`);
+  return base === '' || isDone || !/^\/(?!\/)/.test(address) ? address : base + address;
+}

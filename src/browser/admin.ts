@@ -2,6 +2,7 @@
  * Administration pages, beyond what works by loading pages: confirmation dialogs, live lists,
  * suggested names, progress, local times.
  */
+import { onSite } from './shared/site.ts';
 import { debounced, openDialog } from './shared/element.ts';
 import { fieldsOf, followForms, pageAt } from './shared/live-form.ts';
 import { momentIn, putMoment } from './shared/moment-box.ts';
@@ -113,7 +114,7 @@ function suggest(box: HTMLInputElement): void {
     const turn = ++latest;
     const filter = JSON.stringify({ [member]: { $icontains: wanted } });
     const query = new URLSearchParams({ filter, sort: member, limit: '50' });
-    const found = await fetch(`/admin/${source}?${query}`, {
+    const found = await fetch(onSite(`/admin/${source}?${query}`), {
       headers: { Accept: 'application/json' },
     })
       .then((response) => (response.ok ? response.json() : null))

@@ -88,7 +88,7 @@ function showHistory(explorer: HTMLElement, form: HTMLFormElement): void {
 
 /** Saves the query and time range as they stand in the form, even before they are searched. */
 function saveAsTyped(explorer: HTMLElement, search: HTMLFormElement): void {
-  const save = explorer.querySelector<HTMLFormElement>('form[action="/savedsearches"]');
+  const save = explorer.querySelector<HTMLFormElement>('form[action$="/savedsearches"]');
   save?.addEventListener('formdata', ({ formData }) => {
     formData.delete('query');
     const typed = new FormData(search);

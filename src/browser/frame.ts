@@ -26,7 +26,7 @@ startCopying();
 startDownloads();
 startLeaving();
 startShortcuts(openPalette);
-document.querySelector('form[action="/auth/logout"]')?.addEventListener('submit', forgetSearches);
+document.querySelector('form[action$="/auth/logout"]')?.addEventListener('submit', forgetSearches);
 
 /** Light, dark or automatic, in a cookie so that the server renders the next page right. */
 function startTheme(): void {

@@ -2,6 +2,7 @@
  * Tries an API operation: sends the form with this page's session and CSRF token, shows the
  * response, and keeps the terminal command up to date.
  */
+import { onSite } from './shared/site.ts';
 import { csrfHeaders } from './shared/ask.ts';
 
 interface ApiRequest {
@@ -53,7 +54,7 @@ async function send(form: HTMLFormElement): Promise<void> {
   stop!.onclick = () => running.abort();
   try {
     const { url, ...request } = requestOf(form);
-    const response = await fetch(url, { ...request, signal: running.signal });
+    const response = await fetch(onSite(url), { ...request, signal: running.signal });
     const text = await shownText(response);
     const ms = Math.round(performance.now() - began);
     status.textContent = `${response.status} ${response.statusText} · ${ms} ms`;

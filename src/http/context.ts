@@ -58,6 +58,8 @@ export interface ServerParts {
   readonly failurePage: FailurePage;
   readonly hosts: HostCheck;
   readonly cors: Cors | null;
+  /** Path of `public_url`, `''` without one. */
+  readonly basePath: string;
   readonly responder: Responder;
   readonly slowAnswers: SlowAnswers;
   readonly bodyRoom: BodyRoom;
@@ -308,7 +310,10 @@ export class Context {
 
   /** Sends a cookie with the answer, whatever it will be; null forgets it, and the last of a name wins. */
   setCookie(name: CookieName, value: string | null): void {
-    (this.#cookies ??= new Map()).set(name, setCookieHeader(name, value, this.isSecure));
+    (this.#cookies ??= new Map()).set(
+      name,
+      setCookieHeader(name, value, this.isSecure, `${this.server.basePath}/`),
+    );
   }
 
   /** `Set-Cookie` values of the answer. */

@@ -118,7 +118,7 @@ function requestHeaders(context: Context, prefix: string, user: Principal, token
   headers.set('x-forwarded-for', peer.address);
   headers.set('x-forwarded-proto', context.scheme);
   headers.set('x-forwarded-host', peer.host ?? request.headers.get('host') ?? '');
-  headers.set('x-forwarded-prefix', prefix);
+  headers.set('x-forwarded-prefix', context.server.basePath + prefix);
   return headers;
 }
 

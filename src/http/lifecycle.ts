@@ -29,6 +29,7 @@ import {
   type Route,
   type RouteRules,
 } from './route.ts';
+import { withBasePath } from './reply/base-path.ts';
 import { errorReply } from './reply/errors.ts';
 import { NO_STORE } from './reply/headers.ts';
 import type { StreamEnd } from './reply/outgoing-stream.ts';
@@ -201,8 +202,10 @@ function refuseHost(ask: Context): Response {
   return finish(ask, jsonReply({ detail: 'Invalid host header' }, { status: isMcp ? 421 : 400 }));
 }
 
-function finish(ask: Context, answer: Answer): Response {
+function finish(ask: Context, given: Answer): Response {
   const { cookies, idleLimit, request, requestId, rules, server } = ask;
+  const { basePath } = server;
+  const answer = basePath === '' ? given : withBasePath(given, basePath);
   const isForeign = answer instanceof Response;
   let isNoted = false;
   const response = server.responder.respond(answer, {

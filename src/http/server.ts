@@ -11,6 +11,7 @@ import { type AnyElysia, Elysia } from 'elysia';
 import { AppError, errnoOf } from '../base/errors.ts';
 import { networkOf } from '../base/ip-network.ts';
 import type { Log } from '../base/log.ts';
+import { basePathOf } from '../base/paths.ts';
 import { noteArrival } from '../base/scheduling/arrival.ts';
 import { askedBy } from '../base/scheduling/current-person.ts';
 import { MAY_BE_SILENT } from '../processes/silent-socket.ts';
@@ -203,6 +204,7 @@ function frontOf(
       allowedHosts: config.allowed_hosts,
     }),
     cors: corsOf(config),
+    basePath: basePathOf(config.public_url),
     responder: new Responder(
       securityHeaders({
         isAlwaysSecure: hasTls || config.public_url.startsWith('https:'),
@@ -218,7 +220,7 @@ function frontOf(
     noteArrival();
     const connection = new SocketConnection(request, server);
     const peer = readPeer(connection.address(), request.headers);
-    const target = new RequestTarget(request, shape);
+    const target = new RequestTarget(request, shape, parts.basePath);
     const idleLimit = new IdleLimit(connection, idle);
     const requestId = requestIdOf(request.headers, peer);
     const ask = new Context({ request, target, server: parts, requestId, peer, idleLimit });
@@ -238,7 +240,8 @@ function routedAs(request: Request, target: RequestTarget): Request {
   const isHead = request.method === 'HEAD';
   const isSpelled = !target.path.includes('%') || !target.isMatchable;
   // Of an https address Elysia takes the host for a part of the path.
-  if (!isHead && isSpelled && request.url.startsWith('http:')) return request;
+  const isSame = !isHead && isSpelled && !target.isBelowBase;
+  if (isSame && request.url.startsWith('http:')) return request;
   const path = isSpelled ? target.path : `/${target.segments.map(encodeURIComponent).join('/')}`;
   return new Request(`http://own.invalid${path}`, { method: isHead ? 'GET' : request.method });
 }

@@ -1,3 +1,4 @@
+import { basePathOf, underBase } from '../base/paths.ts';
 import type { App } from '../app.ts';
 import { type Grants, loadGrants } from '../accounts/rights/permissions.ts';
 import type { Caller } from '../accounts/rights/principal.ts';
@@ -92,8 +93,9 @@ export async function searchDocroot(
   return { query: q, results, hasMore, leftOut };
 }
 
-/** Snippets are HTML: escaped, with marks. */
-export function docrootAnswer({ query, results, hasMore }: DocrootResults) {
+/** Snippets are HTML: escaped, with marks. Addresses are those of `publicUrl`, where it has a path. */
+export function docrootAnswer({ query, results, hasMore }: DocrootResults, publicUrl: string) {
+  const base = basePathOf(publicUrl);
   return {
     query,
     count: results.length,
@@ -104,8 +106,8 @@ export function docrootAnswer({ query, results, hasMore }: DocrootResults) {
       title,
       snippet: snippet.map(markup).join(''),
       score,
-      ui_url: uiUrl,
-      ...(row !== null && { api_url: row.apiUrl, row_id: row.id }),
+      ui_url: underBase(base, uiUrl),
+      ...(row !== null && { api_url: underBase(base, row.apiUrl), row_id: row.id }),
     })),
   };
 }

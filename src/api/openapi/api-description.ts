@@ -1,3 +1,4 @@
+import { basePathOf } from '../../base/paths.ts';
 import { grantsCover, loadGrants } from '../../accounts/rights/permissions.ts';
 import type { Caller } from '../../accounts/rights/principal.ts';
 import { DOCROOT_BOUNDARY } from '../../accounts/rights/resource-names.ts';
@@ -89,6 +90,7 @@ export async function callersApi(services: ServerServices, caller: Caller): Prom
     orderOf: async (shown, maxWaitMs) => ({
       routes,
       viewer: { caller, grants, readsMedia, mayUpload, usesEvents },
+      basePath: basePathOf(services.config.public_url),
       resources: shown,
       tags: null,
       handlerPaths: await pathsOfHandlers(services, shown, maxWaitMs),
@@ -101,6 +103,7 @@ export function hostedDocument(routes: readonly Route[]): JsonObject {
   return openApiDocument({
     routes,
     viewer: null,
+    basePath: '',
     resources: [],
     tags: null,
     handlerPaths: new Map(),

@@ -18,6 +18,8 @@ export interface DocumentOrder {
   readonly routes: readonly Route[];
   /** Null: an empty document root, a superuser, no security. */
   readonly viewer: Viewer | null;
+  /** Path of `public_url`, `''` without one. */
+  readonly basePath: string;
   readonly resources: readonly DescribedResource[];
   /** Operations with one of these tags; null: all. */
   readonly tags: readonly string[] | null;
@@ -28,19 +30,22 @@ export interface DocumentOrder {
 const HEAD = {
   openapi: '3.1.0',
   info: { title: 'svc', version: API_VERSION },
-  servers: [{ url: '/' }],
 };
+
+function headOf({ basePath }: DocumentOrder): JsonObject {
+  return { ...HEAD, servers: [{ url: basePath || '/' }] };
+}
 
 export function openApiDocument(order: DocumentOrder): JsonObject {
   const parts = newParts(order.viewer !== null);
   const paths = Object.fromEntries(pathItems(order, parts));
-  return { ...HEAD, paths, components: componentsOf(parts) };
+  return { ...headOf(order), paths, components: componentsOf(parts) };
 }
 
 /** As JSON text, generated piece by piece: thousands of files make a hundred megabytes. */
 export function* openApiText(order: DocumentOrder): Generator<string> {
   const parts = newParts(order.viewer !== null);
-  yield `${JSON.stringify(HEAD).slice(0, -1)},"paths":{`;
+  yield `${JSON.stringify(headOf(order)).slice(0, -1)},"paths":{`;
   let between = '';
   const referred = new Set<string>();
   for (const [path, item] of pathItems(order, parts)) {

@@ -2,6 +2,7 @@
  * New events as they arrive. After a lost connection or a server restart it resumes after the last
  * event received, so none is missed or repeated.
  */
+import { onSite } from '../shared/site.ts';
 import { ask, askJson, Refused } from '../shared/ask.ts';
 
 /**
@@ -42,7 +43,7 @@ export function openStream(query: string, reader: StreamReader): () => void {
   };
   const connect = (): void => {
     source?.close();
-    const made = new EventSource(address());
+    const made = new EventSource(onSite(address()));
     source = made;
     const on = (type: string, take: (data: never, id: number) => void): void =>
       made.addEventListener(type, ({ data, lastEventId }: MessageEvent<string>) =>

@@ -1,4 +1,5 @@
 /** A single status line with optional actions. */
+import { BASE } from '../shared/site.ts';
 import { make, quietButton } from '../shared/element.ts';
 
 interface NoticeAction {
@@ -75,5 +76,5 @@ export class Notices {
 }
 
 export function signInAddress(): string {
-  return `/auth/login?next=${encodeURIComponent(location.pathname + location.search)}`;
+  return `${BASE}/auth/login?next=${encodeURIComponent(location.pathname + location.search)}`;
 }

@@ -1,3 +1,4 @@
+import { onSite } from './site.ts';
 /** Requests to this page's server. Every failure is a Refused. */
 
 export class Refused extends Error {
@@ -17,7 +18,7 @@ export const UNREACHABLE = 'The server cannot be reached.';
 /** A response of success, or that nothing has changed. Rejects with the server's reason. */
 export async function ask(address: string, init: RequestInit = {}): Promise<Response> {
   const headers = { Accept: 'application/json', ...(init.headers as Record<string, string>) };
-  const response = await fetch(address, { ...init, headers }).catch(() => {
+  const response = await fetch(onSite(address), { ...init, headers }).catch(() => {
     throw new Refused(0, UNREACHABLE);
   });
   if (!response.ok && response.status !== 304) throw await refusalOf(response);

@@ -2,6 +2,7 @@
  * Downloads (`data-download`) with progress and cancelling. Without script, or for a file too large
  * to hold in a page, the browser downloads it itself.
  */
+import { onSite } from './site.ts';
 import { refusalOf } from './ask.ts';
 import { closestOf, make } from './element.ts';
 import { isPlainClick } from './leaving.ts';
@@ -50,7 +51,7 @@ async function download(href: string, label: string): Promise<void> {
   tell();
   running++;
   try {
-    const response = await fetch(href, { signal: stopper.signal });
+    const response = await fetch(onSite(href), { signal: stopper.signal });
     if (!response.ok || response.body === null) {
       const { status, message } = await refusalOf(response);
       work.end(status === 401 ? 'You are signed out: sign in again.' : message, null);

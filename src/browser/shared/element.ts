@@ -1,4 +1,5 @@
 /** DOM without markup: file content becomes text or attributes, never HTML. */
+import { onSite } from './site.ts';
 
 type Attribute = string | number | boolean | null | undefined | ((event: never) => void);
 type Attributes = Readonly<Record<string, Attribute>>;
@@ -30,7 +31,8 @@ function set(element: Element, name: string, value: Attribute): void {
   if (typeof value === 'function') {
     element.addEventListener(name.slice(2), value as (event: Event) => void);
   } else if (value !== null && value !== undefined && value !== false) {
-    element.setAttribute(name, value === true ? '' : String(value));
+    const text = value === true ? '' : String(value);
+    element.setAttribute(name, name === 'href' || name === 'src' ? onSite(text) : text);
   }
 }
 

@@ -4,6 +4,7 @@
  * long: elapsed time and a button to stay. Cancelling closes the connection, which ends the work on
  * the server too.
  */
+import { BASE } from './site.ts';
 import { cookie } from './ask.ts';
 import { closestOf } from './element.ts';
 import { beginWork, elapsedText, type Work } from './work-panel.ts';
@@ -85,7 +86,11 @@ function isOpenedHere(link: HTMLAnchorElement, event: MouseEvent): boolean {
 /** Anything else may be a download, whose start this page would not notice. */
 function isPage(address: string): boolean {
   const { origin, pathname, searchParams } = new URL(address);
-  return origin === location.origin && PAGES.test(pathname) && !searchParams.has('format');
+  return (
+    origin === location.origin &&
+    PAGES.test(pathname.slice(BASE.length) || '/') &&
+    !searchParams.has('format')
+  );
 }
 
 /**

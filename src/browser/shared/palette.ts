@@ -1,4 +1,5 @@
 /** The palette (Ctrl-K): jump to a page, resource, saved search or action. */
+import { onSite } from './site.ts';
 import { askJson } from './ask.ts';
 import { make } from './element.ts';
 
@@ -68,7 +69,7 @@ export function openPalette(): void {
     if (!dialog.open) return;
     const entry = shown[selected];
     if (entry !== undefined) choose(entry);
-    else location.assign(`/search?${new URLSearchParams({ q: input.value })}`);
+    else location.assign(onSite(`/search?${new URLSearchParams({ q: input.value })}`));
   };
   input.addEventListener('input', () => void update());
   input.addEventListener('keydown', (event) => {
@@ -114,7 +115,7 @@ function rankOf(label: string, wanted: string): number {
 }
 
 async function findEntries(): Promise<Entry[]> {
-  const go = (href: string) => () => location.assign(href);
+  const go = (href: string) => () => location.assign(onSite(href));
   const links = document.querySelectorAll<HTMLAnchorElement>('#menu a[href], #account a[href]');
   const pages = [...links].map(({ textContent, href }) => ({
     label: textContent ?? '',
@@ -126,7 +127,7 @@ async function findEntries(): Promise<Entry[]> {
     kind: 'action',
     run: () => element.click(),
   }));
-  const searchesOn = document.querySelector('#menu a[href="/savedsearches"]') !== null;
+  const searchesOn = document.querySelector('#menu a[href$="/savedsearches"]') !== null;
   const [resources, searches] = await Promise.all([
     listed<{ name: string; href: string; kind: string }>('/_svc/resources'),
     searchesOn ? listed<{ id: number; name: string }>('/api/savedsearches/') : [],

@@ -18,9 +18,14 @@ const COOKIES = {
 export type CookieName = keyof typeof COOKIES;
 
 /** `Set-Cookie`; null: the browser forgets it. */
-export function setCookieHeader(name: CookieName, value: string | null, secure: boolean): string {
+export function setCookieHeader(
+  name: CookieName,
+  value: string | null,
+  secure: boolean,
+  path: string,
+): string {
   const { maxAge, httpOnly } = COOKIES[name];
-  const attributes = { httpOnly, secure, sameSite: 'lax', path: '/' } as const;
+  const attributes = { httpOnly, secure, sameSite: 'lax', path } as const;
   const life = value === null ? 0 : maxAge;
   return new Bun.Cookie(name, value ?? '', { ...attributes, maxAge: life }).serialize();
 }

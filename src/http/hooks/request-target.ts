@@ -18,21 +18,25 @@ export class RequestTarget {
   readonly path: string;
   /** The path reached us as the client sent it, so its text may be compared. */
   readonly isAsSent: boolean;
+  /** The proxy in front left the path of `public_url` where it was. */
+  readonly isBelowBase: boolean;
   readonly #request: Request;
   #search: string | null = null;
   #decoded: readonly string[] | null | undefined = undefined;
 
-  /** `known` null: nothing is known about the raw path, so it is taken as it comes. */
-  constructor(request: Request, known: PathShape | null) {
+  /** `known` null: nothing is known about the raw path, so it is taken as it comes. `base` is left off in front. */
+  constructor(request: Request, known: PathShape | null, base = '') {
     this.#request = request;
     const { url } = request;
     const start = pathStart(url);
     const end = queryStart(url);
-    this.path = start < 0 || start >= end ? '/' : url.slice(start, end);
+    const path = start < 0 || start >= end ? '/' : url.slice(start, end);
     // A fragment has no business in a request (RFC 9112, 3.2) and would hide the rest of the path.
     // `//x/..` comes as `//`: no native route has an empty first segment, so nothing is known about its shape.
-    const isWhole = start >= 0 && !url.includes('#') && !this.path.startsWith('//');
-    this.isAsSent = isWhole && (known === null || hasShape(this.path, known));
+    const isWhole = start >= 0 && !url.includes('#') && !path.startsWith('//');
+    this.isAsSent = isWhole && (known === null || hasShape(path, known));
+    this.isBelowBase = base !== '' && (path === base || path.startsWith(`${base}/`));
+    this.path = this.isBelowBase ? path.slice(base.length) || '/' : path;
   }
 
   /** The query with its `?`; `''` when there is none. */

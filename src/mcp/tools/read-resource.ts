@@ -1,4 +1,4 @@
-import { fileNameOf } from '../../base/paths.ts';
+import { basePathOf, fileNameOf, underBase } from '../../base/paths.ts';
 import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import { integerText, JsonText, writeJson } from '../json-text.ts';
 import { MAX_NAME, MAX_QUERY, requireResource, uriOf } from '../named-resource.ts';
@@ -124,7 +124,8 @@ async function fileResult(call: ToolCall, resource: Resource): Promise<ToolResul
     return { ...result, content: [textBlock(file.text)] };
   }
   const { size } = file;
-  const result = jsonResult({ url: urlOf(resource), mime_type: mimeType, size });
+  const url = underBase(basePathOf(call.services.config.public_url), urlOf(resource));
+  const result = jsonResult({ url, mime_type: mimeType, size });
   const link = {
     type: 'resource_link' as const,
     uri: uriOf(resource),

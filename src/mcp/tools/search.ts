@@ -68,6 +68,6 @@ export const search: Tool = {
       query.set(name, typeof value === 'string' ? value : integerText(value));
     }
     const results = await searchDocroot(services, caller, parseDocrootQuery(query));
-    return jsonResult(docrootAnswer(results), results.results.length);
+    return jsonResult(docrootAnswer(results, services.config.public_url), results.results.length);
   },
 };

@@ -60,11 +60,15 @@ export const searchRoute = new Elysia({ name: 'search' }).use(lifecycle).get(
     const results = await searchDocroot(ask.services, ask.user, query);
     const format = askedFormat(ask);
     if (format !== null && format !== 'json') {
-      return listFile('search', format, docrootAnswer(results).results);
+      return listFile(
+        'search',
+        format,
+        docrootAnswer(results, ask.services.config.public_url).results,
+      );
     }
     return ask.wantsHtml && format === null
       ? resultsPage(ask, query, results)
-      : jsonReply(docrootAnswer(results), { headers: VARY });
+      : jsonReply(docrootAnswer(results, ask.services.config.public_url), { headers: VARY });
   },
   {
     checks: { access: 'user' },

@@ -43,7 +43,7 @@ function itemsOf({ data, address, query, columns, editFilter }: ExportOptions): 
     copy('Copy the address of this view', { 'data-copy': 'text', 'data-text': address() }),
     copy('Copy as curl', { 'data-copy': 'curl', 'data-from': addressOf('') }),
     link('Open JSON', addressOf('')),
-    link('Schema', data.api.replace(/^\/api\//, '/schema/')),
+    link('Schema', data.api.replace('/api/', '/schema/')),
     ...(data.layoutHref === null ? [] : [link('How the file is read', data.layoutHref)]),
     closer('Filter as JSON…', editFilter, { class: 'plain small' }),
     make('p.fine', 'Download what is shown'),
