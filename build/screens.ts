@@ -34,6 +34,7 @@ const pages = {
     '/ui/climate/seattle-weather/?ask=from+climate%2Fseattle-weather+%7C+stats+avg(temp_max)+AS+warm,+sum(precipitation*1)+AS+rain+BY+weather&chart=1',
   'ask-error':
     '/ui/climate/seattle-weather/?ask=SELECT+weather,+count(*)+FROM+%22climate/seattle-weather%22+GROUP+BY+weather',
+  'file-layout': '/ui/climate/seattle-weather/?layout=1',
   row: '/ui/climate/seattle-weather/?row=1',
   'row-delete': '/ui/climate/seattle-weather/?row=1&delete=1',
   docs: '/docs',
