@@ -33,7 +33,7 @@ import { MAX_LINK_CHARACTERS } from '../src/http/link-query.ts';
 import { MAX_FORM_BYTES } from '../src/http/body/form-body.ts';
 import { MAX_MESSAGE_BYTES } from '../src/mcp/route.ts';
 import { MAX_ROW_BYTES } from '../plugins/csv/reader.ts';
-import { MAX_CELLS, MAX_SHEETS } from '../plugins/workbook/limits.ts';
+import { MAX_CELLS, MAX_FORMULAS, MAX_SHEETS } from '../plugins/workbook/limits.ts';
 import { SPL_PAIRS } from '../src/api/spl-pairs.ts';
 import { root } from './step.ts';
 
@@ -57,6 +57,11 @@ const FIXED_LIMITS: readonly (readonly string[])[] = [
   ['Bytes of one row of a CSV file.', size(MAX_ROW_BYTES), ''],
   ['Worksheets of a workbook.', count(MAX_SHEETS), ''],
   ['Cells of a worksheet that are read.', count(MAX_CELLS), ''],
+  [
+    'Formulas of a workbook that follow an edit; of more, all results are taken out of the file.',
+    count(MAX_FORMULAS),
+    '',
+  ],
   ['Rows of an answer as XLSX.', count(MAX_XLSX_ROWS), ''],
   ['Characters of a cell of it; a longer text is cut and says so.', count(MAX_CELL_TEXT), ''],
   ['Bytes of a document that is rendered as a page.', size(MAX_RENDER_BYTES), ''],

@@ -36,6 +36,9 @@ export const MAX_SHEET_COLUMNS = 16_384;
 
 export const MAX_CELLS = 5_000_000;
 
+/** Whose references an edit follows; each takes some hundred bytes. */
+export const MAX_FORMULAS = 1_000_000;
+
 /** MS-XLS, 2.5.1. */
 export const MAX_LEGACY_ROWS = 65_536;
 export const MAX_LEGACY_COLUMNS = 256;

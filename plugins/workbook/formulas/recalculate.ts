@@ -3,6 +3,7 @@
  * to other programs is taken out, so that each of them calculates it.
  */
 import type { EditedArchive } from '../archive/edited-archive.ts';
+import { MAX_FORMULAS } from '../limits.ts';
 import type { WorkbookPackage } from '../xlsx/package.ts';
 import { readSharedStrings } from '../xlsx/shared-strings.ts';
 import { SheetWindow } from '../xlsx/sheet-window.ts';
@@ -27,9 +28,6 @@ import { type Area, isWithin, WorkbookScope } from './scope.ts';
 /** What tells where cells are, or means cells that are gone. */
 const NUMBERS_ROWS = /\b(?:ROWS?|ADDRESS|MATCH|XMATCH)\(|#REF!/i;
 
-/** Formulas that are looked at; of a workbook with more, all results are taken out. */
-const MAX_FORMULAS = 1_000_000;
-
 export interface EditedBook {
   readonly book: WorkbookPackage;
   readonly parts: EditedArchive;
@@ -44,20 +42,20 @@ export interface NewResult {
 }
 
 /**
- * `changes`: cells with new content; `moved`: a worksheet whose rows have other numbers now. Throws `unreadable-file`.
+ * `changes`: cells with new content; `moved`: a worksheet whose rows have other numbers now. Of a workbook with more
+ * formulas than `most`, all results are taken out. Throws `unreadable-file`.
  */
 export async function newResults(
   edited: EditedBook,
   changes: readonly Area[],
   moved: number | null = null,
+  most = MAX_FORMULAS,
 ): Promise<Results> {
   const scope = await WorkbookScope.of(edited.book, (entry) => edited.parts.textOf(entry));
   const formulas = await formulasOf(edited, scope);
-  const reached = dependents(
-    formulas,
-    changes,
-    (cell) => moved !== null && NUMBERS_ROWS.test(cell.template.text),
-  );
+  const isMoved = (cell: FormulaCell): boolean =>
+    moved !== null && NUMBERS_ROWS.test(cell.template.text);
+  const reached = formulas.length > most ? null : dependents(formulas, changes, isMoved);
   const results = new Map<number, Map<number, Map<number, NewResult>>>();
   if (reached?.size === 0) return results;
   const evaluation = reached && (await evaluationOf(edited, formulas, reached));
@@ -88,7 +86,6 @@ async function formulasOf(
         for (const formula of cells.of(text, row)) formulas.push(formula);
       },
     );
-    if (formulas.length > MAX_FORMULAS) break;
   }
   return formulas;
 }
