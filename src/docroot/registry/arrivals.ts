@@ -1,8 +1,9 @@
 /**
  * In which order names came, so that a file that appears beside another one does not take over its address.
  *
- * What is there when the folder is first read came together. Survives restarts; when the memory is lost, all that is there
- * then came together once more.
+ * What is there when the folder is first read came together. A file that goes and comes back within a day, as when it is
+ * replaced by hand, has its old place. Survives restarts; when the memory is lost, all that is there then came together once
+ * more.
  */
 import { MemoryFile } from '../../base/files/memory-file.ts';
 import type { Log } from '../../base/log.ts';
@@ -13,59 +14,86 @@ export const ARRIVALS_FILE = 'names.json';
 
 interface ArrivalsOptions {
   readonly memory: { readonly path: string; readonly isWritten: boolean } | null;
+  /** Epoch ms. */
+  readonly now: () => number;
   readonly log: Log;
 }
 
-type Saved = readonly (readonly [key: string, order: number])[];
+interface Arrival {
+  /** Smaller came earlier; equal came together. */
+  readonly order: number;
+  /** Epoch ms; null while it is there or out of sight. */
+  readonly goneAt: number | null;
+}
+
+type Saved = readonly (readonly [key: string, order: number, goneAt?: number])[];
 
 /** Changes within this time are saved together. */
 const SAVE_AFTER_MS = 500;
+const KEPT_GONE_MS = 24 * 3_600_000;
+/** Of what is gone: a program may make and delete files all day. */
+const MAX_GONE = 10_000;
 
 export class Arrivals {
+  readonly #options: ArrivalsOptions;
   readonly #memory: MemoryFile<Saved> | null;
-  readonly #isWritten: boolean;
-  #orders: ReadonlyMap<string, number>;
+  #arrivals: ReadonlyMap<string, Arrival>;
   #next = 0;
   #saving: Timer | null = null;
 
-  constructor({ memory, log }: ArrivalsOptions) {
+  constructor(options: ArrivalsOptions) {
+    this.#options = options;
+    const { memory, log } = options;
     this.#memory = memory === null ? null : new MemoryFile(memory.path, log);
-    this.#isWritten = memory?.isWritten === true;
-    this.#orders = this.#memory?.load((saved) => new Map(saved)) ?? new Map();
-    for (const order of this.#orders.values()) this.#next = Math.max(this.#next, order + 1);
+    this.#arrivals = this.#memory?.load(arrivalsIn) ?? new Map();
+    for (const { order } of this.#arrivals.values()) this.#next = Math.max(this.#next, order + 1);
   }
 
-  /** Smaller came earlier; equal came together. */
+  /** Smaller came earlier; infinite for what was never there. */
   orderOf(table: Pick<Table, 'rel' | 'sheet'>): number {
-    return this.#orders.get(keyOf(table)) ?? Infinity;
+    return this.#arrivals.get(keyOf(table))?.order ?? Infinity;
   }
 
-  /** Forgets what is gone, but not what is out of sight. */
   follow(tables: Iterable<Table>, isAway: (rel: string) => boolean): void {
-    const orders = new Map<string, number>();
+    const arrivals = new Map<string, Arrival>();
+    let hasChanged = false;
     let hasNew = false;
     for (const table of tables) {
-      const known = this.#orders.get(keyOf(table));
+      const known = this.#arrivals.get(keyOf(table));
       hasNew ||= known === undefined;
-      orders.set(keyOf(table), known ?? this.#next);
+      hasChanged ||= known === undefined || known.goneAt !== null;
+      arrivals.set(keyOf(table), { order: known?.order ?? this.#next, goneAt: null });
     }
-    for (const [key, order] of this.#orders) {
-      if (!orders.has(key) && isAway(key)) orders.set(key, order);
+    const now = this.#options.now();
+    let gone = 0;
+    for (const [key, known] of this.#arrivals) {
+      if (arrivals.has(key)) continue;
+      const goneAt = isAway(key) ? null : (known.goneAt ?? now);
+      hasChanged ||= goneAt !== known.goneAt;
+      if (goneAt !== null && (now - goneAt > KEPT_GONE_MS || ++gone > MAX_GONE)) continue;
+      arrivals.set(key, { order: known.order, goneAt });
     }
-    if (!hasNew && orders.size === this.#orders.size) return;
+    if (!hasChanged) return;
     if (hasNew) this.#next++;
-    this.#orders = orders;
+    this.#arrivals = arrivals;
     this.#saveLater();
   }
 
   #saveLater(): void {
-    if (!this.#isWritten) return;
+    if (this.#options.memory?.isWritten !== true) return;
     this.#saving ??= setTimeout(() => {
       this.#saving = null;
-      this.#memory?.save([...this.#orders]);
+      const saved: Saved = Array.from(this.#arrivals, ([key, { order, goneAt }]) =>
+        goneAt === null ? [key, order] : [key, order, goneAt],
+      );
+      this.#memory?.save(saved);
     }, SAVE_AFTER_MS);
     this.#saving.unref();
   }
+}
+
+function arrivalsIn(saved: Saved): Map<string, Arrival> {
+  return new Map(saved.map(([key, order, goneAt = null]) => [key, { order, goneAt }]));
 }
 
 function keyOf({ rel, sheet }: Pick<Table, 'rel' | 'sheet'>): string {

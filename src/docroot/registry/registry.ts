@@ -111,7 +111,11 @@ export class Registry {
     this.root = options.root;
     this.#options = options;
     const { sheetsOf, sheetMemory = null, mountMemory = null, log } = options;
-    this.#arrivals = new Arrivals({ memory: options.arrivalMemory ?? null, log });
+    this.#arrivals = new Arrivals({
+      memory: options.arrivalMemory ?? null,
+      now: () => Date.now(),
+      log,
+    });
     this.#unserved = new UnservedFiles(options.isSwitchedOff ?? (() => false));
     this.#mounts = new AwayMounts({ memory: mountMemory, now: () => Date.now(), log });
     this.#sheets =
