@@ -32,6 +32,10 @@ import { findLayout, readSample } from './layout.ts';
 import { MAX_ROW_BYTES, SEGMENT_BYTES } from './reader.ts';
 import { type LineEndings, RowSpans } from './tokenizer.ts';
 
+/** So many that agree on an encoding are not outweighed by the cells of an edit. */
+const ENOUGH_LETTERS = 1_000;
+const LETTERS_PER_CELL = 100;
+
 /** New rows per event-loop turn; about 5 ms at 8 columns. */
 const ROWS_PER_TURN = 2_000;
 
@@ -41,8 +45,8 @@ type ChangedCell = EditPlan['cells'][number] & { readonly after: string | undefi
  * Throws `schema-mismatch` for text the file could not return and for rows added to a file without
  * a header, `conflict` when the file is not the layout's, `unreadable-file` when its encoding or
  * header was guessed and would be guessed differently afterwards. Reads the touched segments; 64
- * KiB more where the change could alter the guess of delimiter or header; and all of a file in a
- * guessed encoding other than UTF-8 for a change of letters beyond ASCII.
+ * KiB more where the change could alter the guess of delimiter or header; and, for a change of
+ * letters beyond ASCII in a guessed encoding other than UTF-8, the file until enough of them agree.
  */
 export async function editCsv(
   source: FileSource,
@@ -134,7 +138,8 @@ class FileEdit {
     const after = this.#file.over(this.#source);
     const isForeign = encoding !== 'utf-8' && guessed.includes('encoding');
     if (isForeign && (unitBytes(encoding) > 1 || this.#cells.some(isBeyondAscii))) {
-      const found = await guessEncoding(after);
+      const enough = ENOUGH_LETTERS + this.#cells.length * LETTERS_PER_CELL;
+      const found = await guessEncoding(after, enough);
       if (found.encoding !== encoding && !found.isAscii) return 'encoding';
     }
     const mayMove = headerRow > 1 || this.#cells.some(({ position }) => position >= width);

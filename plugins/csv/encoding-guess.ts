@@ -20,8 +20,8 @@ const WIDE_SAMPLE_BYTES = 65_536;
 /** Two lines of UTF-16; less says nothing. */
 const MIN_WIDE_BYTES = 16;
 
-/** Of a whole file; one that is not UTF-8 is read twice. */
-export async function guessEncoding(source: FileSource): Promise<EncodingGuess> {
+/** Of a whole file; one that is not UTF-8 is read twice, the second time until `enough` letters and signs agree. */
+export async function guessEncoding(source: FileSource, enough = Infinity): Promise<EncodingGuess> {
   const wide = wideEncoding(await readBytes(source, 0, WIDE_SAMPLE_BYTES));
   if (wide !== null) return { encoding: wide, isAscii: false };
   let isPlain = true;
@@ -33,7 +33,7 @@ export async function guessEncoding(source: FileSource): Promise<EncodingGuess> 
     const bytes = chunk.subarray(0, length);
     if (!isAscii(bytes)) {
       isPlain = false;
-      if (!isUtf8(bytes)) return { encoding: await narrowEncoding(source), isAscii: false };
+      if (!isUtf8(bytes)) return { encoding: await narrowEncoding(source, enough), isAscii: false };
     }
     offset += length;
   }
@@ -61,8 +61,8 @@ function wideEncoding(sample: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   }
 }
 
-/** Looks at the whole file, for a file that is not UTF-8. */
-async function narrowEncoding(source: FileSource): Promise<Encoding> {
+/** For a file that is not UTF-8. */
+async function narrowEncoding(source: FileSource, enough: number): Promise<Encoding> {
   const readings = [new Reading('windows-1252'), new Reading('cp850')];
   let sequences = 0;
   let previous = LF;
@@ -86,6 +86,7 @@ async function narrowEncoding(source: FileSource): Promise<Encoding> {
       const before = at === 0 ? previous : bytes[at - 1]!;
       for (const reading of readings) reading.weigh(before, byte, bytes[at + 1] ?? LF);
     }
+    if (readings.some((one) => one.isConvincing && one.plausible >= enough)) break;
     next = offset + at;
     previous = bytes[end - 1] ?? LF;
   }
