@@ -6,6 +6,7 @@ import { classify, emptyCounts } from '../../src/tables/infer/infer.ts';
 import {
   countCell,
   emptyForms,
+  FormCollector,
   type Reading,
   readingsOf,
   type TextContext,
@@ -306,6 +307,33 @@ test('ISO text written into a column of dates is its moment in the spelling of t
     },
   );
   fc.assert(property, { numRuns: cases(10_000) });
+});
+
+test('a column spelled in a thousand ways is plain text, and its counts stay small', () => {
+  const ways: readonly (readonly string[])[] = [
+    ['1-', '01-', '11-'],
+    ['jan-', 'Feb-', 'MAR-', 'april-', 'June-'],
+    ['2024T', '2024t', '2024 '],
+    ['1:05:06', '01:05:06', '11:05:06'],
+    ['.1', ',12', '.123', ',1234', '.123456'],
+    ['AM', ' AM', 'pm', ' pm'],
+    ['', 'Z', 'UTC', ' +01:00', '+0100', '-01'],
+  ];
+  let cells = [''];
+  for (const parts of ways) cells = cells.flatMap((cell) => parts.map((part) => cell + part));
+  const forms = new FormCollector(CSV, Number.POSITIVE_INFINITY);
+  for (const cell of cells) forms.addText(cell);
+  expect([forms.counts.forms, forms.counts.odd > 0]).toEqual([null, true]);
+  const counts = { ...emptyCounts(), string: cells.length };
+  const declared = { declaredType: 'string', declaredFormat: 'date-time' };
+  const [plain, dates] = readingsOf(
+    [
+      { counts, forms: forms.counts },
+      { counts, forms: forms.counts, ...declared },
+    ],
+    CSV,
+  );
+  expect([plain?.format, dates?.format]).toEqual([undefined, 'date-time']);
 });
 
 test('counts taken back are as if the cell had never been there', () => {

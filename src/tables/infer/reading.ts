@@ -51,6 +51,9 @@ export interface FormCounts {
   units: Record<string, number>;
 }
 
+/** A column of more is plain text: it is spelled in no way, and every edit writes the counts. */
+const MAX_FORMS = 1_000;
+
 export function emptyForms(): FormCounts {
   return { forms: {}, odd: 0, pointed: 0, formatted: 0, units: {} };
 }
@@ -105,7 +108,8 @@ function readingOf(column: CountedColumn, context: TextContext): Reading | null 
   if (type !== 'string' && !isMarked) return { type };
   if (forms.odd > 0 || counts.boolean > 0) return { type: 'string' };
   if (forms.forms === null) return null;
-  if (Object.keys(forms.forms).length === 0) return { type: 'string' };
+  const found = Object.keys(forms.forms).length;
+  if (found === 0 || found > MAX_FORMS) return { type: 'string' };
   if (Object.keys(forms.units).length > 0) {
     return (context.hasUnits && unitReading(column, context)) || { type: 'string' };
   }
@@ -156,8 +160,8 @@ function declaredReading(column: CountedColumn, context: TextContext): Reading |
   const { counts, forms, declaredFormat } = column;
   const declared = declaredClass(column.declaredType!);
   if (declared === 'string' && isDateFormat(declaredFormat)) {
-    if (forms.forms === null) return null;
-    const style = declaredStyleOf(forms.forms, context.dateOrder ?? null);
+    if (forms.forms === null && forms.odd === 0) return null;
+    const style = declaredStyleOf(forms.forms ?? {}, context.dateOrder ?? null);
     const dates = { style, order: style?.order ?? context.dateOrder ?? null, isKeyed: true };
     return { type, format: declaredFormat, dates };
   }
@@ -331,12 +335,17 @@ export class FormCollector {
     if (form >= 0) this.#others.set(form, (this.#others.get(form) ?? 0) + this.#rows[at]!);
     this.#recent[at] = -1;
     this.#rows[at] = 0;
+    if (this.#others.size > MAX_FORMS) {
+      this.#others.clear();
+      this.#odd++;
+      this.giveUp();
+    }
   }
 
   get counts(): FormCounts {
     const { pointed, formatted } = this;
-    if (!this.#isWhole) return { forms: null, odd: this.#odd, pointed, formatted, units: {} };
     for (let at = 0; at < this.#rows.length; at++) this.#flush(at);
+    if (!this.#isWhole) return { forms: null, odd: this.#odd, pointed, formatted, units: {} };
     return {
       forms: Object.fromEntries(this.#others),
       odd: this.#odd,
