@@ -17,7 +17,7 @@ import { API_ROLE } from './handlers/handlers.ts';
 import { FirstRun } from './operations/setup.ts';
 import { prepareSockets } from './processes/child-sockets.ts';
 import { LOOK_MS, readCertificate, ServedCertificate } from './http/certificate.ts';
-import { registerEventMetrics } from './api/metrics.ts';
+import { registerDiskMetrics, registerEventMetrics } from './api/metrics.ts';
 import { Metrics, registerProcessMetrics } from './http/metrics.ts';
 import { plugins, routes } from './routes.ts';
 import { answerPath } from './pages/files.ts';
@@ -95,6 +95,11 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
   }
   const stopUpkeep = startUpkeep(app, services);
   const certificate = certificateRenewal(app, { server, listeners }, tls);
+  services.metrics.gauge(
+    'svc_certificate_expiry_timestamp_seconds',
+    'When the certificate of this server ends.',
+    () => (certificate === null ? null : certificate.expiresAt() / 1000),
+  );
   const stopFollowing = followCertificate(app, certificate);
   const token = await firstRun.issueToken();
   const hasSuperuser = (await countActiveSuperusers(app.db)) > 0;
@@ -126,6 +131,7 @@ function serverServices(app: App, firstRun: FirstRun): ServerServices {
   registerProcessMetrics(metrics, version, app.clock.now());
   registerAppMetrics(metrics, app);
   registerEventMetrics(metrics, app);
+  registerDiskMetrics(metrics, app);
   const own = {
     metrics,
     firstRun,
@@ -242,6 +248,8 @@ function reload(app: App, certificate: CertificateRenewal | null, fresh: Config)
 interface CertificateRenewal {
   /** Serves the pair `find` gives, if any. Answers why none is to be had; the old one then stays. */
   renew(find: (served: ServedCertificate) => TlsPair | null): string | null;
+  /** In milliseconds of the epoch. */
+  expiresAt(): number;
 }
 
 function certificateRenewal(
@@ -252,6 +260,7 @@ function certificateRenewal(
   if (tls === null) return null;
   const served = new ServedCertificate(config, tls);
   return {
+    expiresAt: () => served.expiresAt,
     renew: (find) => {
       try {
         const pair = find(served);

@@ -23,6 +23,9 @@ const healthModel = Type.Object(
     uptime_seconds: Type.Optional(Type.Integer({ minimum: 0 })),
     cache_size: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
     endpoint_count: Type.Optional(Type.Integer({ minimum: 0 })),
+    problems: Type.Optional(
+      Type.Array(Type.String(), { description: 'For superusers: what is wrong' }),
+    ),
   },
   { $id: 'Health' },
 );
@@ -78,7 +81,21 @@ function health(context: Context, isSound: boolean): Reply {
     cache_size: services.tables.size,
     endpoint_count: endpointCount(services),
   };
-  return jsonReply({ ...common, ...known }, { status });
+  const problems = caller.isSuperuser ? problemsOf(services) : [];
+  return jsonReply({ ...common, ...known, ...(problems.length > 0 && { problems }) }, { status });
+}
+
+/** In the words of the log, without the places of folders. */
+function problemsOf(services: ServerServices): string[] {
+  const { config, events } = services;
+  const { told } = checkOf(services);
+  const problems = [
+    told === null ? null : `state database: ${told}`,
+    events.ingest.problem === null ? null : `event storage: ${events.ingest.problem}`,
+  ].filter((one) => one !== null);
+  return problems.map((text) =>
+    text.replaceAll(config.state_dir, '<state_dir>').replaceAll(config.docroot, '<docroot>'),
+  );
 }
 
 /** How long the state counts as sound after it was found so. */

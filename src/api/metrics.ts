@@ -1,4 +1,5 @@
 /** For superusers, and for any active API key, which is what a scraper holds. */
+import { statfs } from 'node:fs/promises';
 import type { App } from '../app.ts';
 import { Elysia } from 'elysia';
 import { AppError } from '../base/errors.ts';
@@ -9,10 +10,11 @@ import type { Metrics } from '../http/metrics.ts';
 
 export const metricsRoute = new Elysia({ name: 'metrics' }).use(lifecycle).get(
   '/metrics',
-  ({ ask: { user, services } }) => {
+  async ({ ask: { user, services } }) => {
     if (!user.isSuperuser && user.apiKeyId === null) {
       throw new AppError('permission-denied', 'Superuser privileges required');
     }
+    await services.metrics.look();
     return bodyReply(services.metrics.text(), 'text/plain; version=0.0.4; charset=utf-8');
   },
   {
@@ -35,6 +37,16 @@ export function registerEventMetrics(
   metrics: Metrics,
   { events, ingestCounters, retention, searches, tails }: App,
 ): void {
+  let newest: { index: string; newest: number | null }[] = [];
+  metrics.lookBefore(async () => {
+    newest = [];
+    if (events.ingest.problem === null) newest = await events.indexTotals();
+  });
+  metrics.gauge('svc_event_last_timestamp_seconds', 'Time of the newest event, by index.', () =>
+    newest.flatMap((one) =>
+      one.newest === null ? [] : [{ labels: { index: one.index }, value: one.newest / 1e6 }],
+    ),
+  );
   metrics.gauge(
     'svc_events_total',
     'Events stored, by the way they came.',
@@ -78,4 +90,21 @@ export function registerEventMetrics(
   );
   metrics.summary('svc_search_seconds', 'Time until a query answered.', () => searches.times);
   metrics.gauge('svc_tail_streams', 'Live tails that are open.', () => tails.count);
+}
+
+/** Of the file systems that hold the published folder and the state. */
+export function registerDiskMetrics(metrics: Metrics, { config }: Pick<App, 'config'>): void {
+  const folders = { published: config.docroot, state: config.state_dir };
+  let free: { labels: { folder: string }; value: number }[] = [];
+  metrics.lookBefore(async () => {
+    free = [];
+    const found = await Promise.allSettled(
+      Object.entries(folders).map(async ([folder, path]) => {
+        const { bavail, bsize } = await statfs(path);
+        return { labels: { folder }, value: bavail * bsize };
+      }),
+    );
+    free = found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  });
+  metrics.gauge('svc_disk_free_bytes', 'Bytes this process may still write.', () => free);
 }

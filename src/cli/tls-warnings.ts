@@ -51,6 +51,6 @@ async function readPem<T extends object>(
     // OpenSSL's messages about bad content do not help.
     return errno === undefined
       ? `${name} holds no usable PEM block`
-      : `${name} cannot be read (${errno})`;
+      : `${name} cannot be read (${errno}): ${path}`;
   }
 }

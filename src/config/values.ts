@@ -15,7 +15,9 @@ export function bindHost(text: string): Parsed<string> {
     .trim()
     .toLowerCase()
     .replace(/^\[(.*)\]$/, '$1');
-  return isIP(host) !== 0 || HOST_NAME.test(host)
+  // Digits and dots alone are meant as an address.
+  const isName = HOST_NAME.test(host) && !/^[\d.]+$/.test(host);
+  return isIP(host) !== 0 || isName
     ? accepted(host)
     : refused('an IP address or a host name without scheme or port', text);
 }

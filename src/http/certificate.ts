@@ -54,6 +54,11 @@ export class ServedCertificate {
     return pair;
   }
 
+  /** In milliseconds of the epoch. */
+  get expiresAt(): number {
+    return Date.parse(new X509Certificate(this.#pair.cert).validTo);
+  }
+
   /** As `renewed`, but only looks when the files have changed and have been left alone since the last call. */
   renewedIfChanged(places: Places): TlsPair | null {
     const stamp = stampOf(places);
@@ -81,7 +86,7 @@ function readPem(name: string, path: string): string {
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === undefined) throw error;
-    throw new AppError('usage', `${name} cannot be read (${errno})`, { cause: error });
+    throw new AppError('usage', `${name} cannot be read (${errno}): ${path}`, { cause: error });
   }
 }
 

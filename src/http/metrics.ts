@@ -31,6 +31,18 @@ interface RouteSeries {
 
 export class Metrics {
   readonly #families = new Map<string, Family>();
+  readonly #lookups: (() => Promise<void>)[] = [];
+
+  /** What takes a while to find out is asked for before a text is written; a failure leaves out what it would have told. */
+  lookBefore(lookup: () => Promise<void>): void {
+    this.#lookups.push(lookup);
+  }
+
+  /** Waits for that, at most a second. */
+  async look(): Promise<void> {
+    const found = Promise.allSettled(this.#lookups.map((lookup) => lookup()));
+    await Promise.race([found, Bun.sleep(1_000)]);
+  }
   readonly #routes = new Map<string, RouteSeries>();
 
   constructor() {

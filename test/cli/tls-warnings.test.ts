@@ -69,7 +69,9 @@ test('a key of another certificate, a missing file and a file of something else 
   expect(await pair('c.pem', 'other.pem', start + 1)).toEqual([
     'tls_key does not belong to tls_cert',
   ]);
-  expect(await pair('c.pem', 'gone.pem', start + 1)).toEqual(['tls_key cannot be read (ENOENT)']);
+  expect(await pair('c.pem', 'gone.pem', start + 1)).toEqual([
+    `tls_key cannot be read (ENOENT): ${join(dir, 'gone.pem')}`,
+  ]);
   expect(await pair('text.pem', 'text.pem', start + 1)).toEqual([
     'tls_cert holds no usable PEM block',
     'tls_key holds no usable PEM block',
