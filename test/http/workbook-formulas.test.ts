@@ -148,3 +148,32 @@ test('deleted rows close the gap, and the rows below keep their ids (DS-48, DS-8
   ]);
   expect((await list(ada, 'w/Sums')).rows[0]).toMatchObject({ _row_id: 1, value: '100' });
 });
+
+test('formulas that wait in blank rows calculate the rows that are created there (DS-87)', async () => {
+  const book = new ExcelJS.Workbook();
+  const sheet = book.addWorksheet('S');
+  sheet.addRow(['n', 'double']);
+  for (let row = 2; row <= 4; row++) {
+    const result = row === 2 ? 2 : '';
+    sheet.getCell(`B${row}`).value = { formula: `IF(A${row}="","",A${row}*2)`, result };
+  }
+  sheet.getCell('A2').value = 1;
+  await using service = await startService({
+    files: { 'w.xlsx': new Uint8Array(await book.xlsx.writeBuffer()) },
+  });
+  await service.accounts.grant('ada', '*', 'read', 'write');
+  const ada = await service.as('ada');
+  expect((await list(ada, 'w/S')).rows).toEqual([{ _row_id: 1, n: 1, double: 2 }]);
+  expect((await create(ada, 'w/S', [{ n: 5 }, { n: 6, double: 7 }])).rowIds).toEqual([2, 3]);
+  const expected = [
+    { _row_id: 1, n: 1, double: 2 },
+    { _row_id: 2, n: 5, double: 10 },
+    { _row_id: 3, n: 6, double: 7 },
+  ];
+  expect((await list(ada, 'w/S')).rows).toEqual(expected);
+  await service.restart();
+  expect((await list(ada, 'w/S')).rows).toEqual(expected);
+  const stored = XLSX.read(readFileSync(join(service.docroot, 'w.xlsx'))).Sheets['S']!;
+  expect(stored['B3']).toMatchObject({ v: 10, f: 'IF(A3="","",A3*2)' });
+  expect(stored['B4']).toMatchObject({ v: 7 });
+});

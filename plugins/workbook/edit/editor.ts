@@ -312,6 +312,7 @@ class TargetRows {
         origin: { create: index },
         cells: inSheet(cells),
         needsRoom: lastRow !== null && !deleted.has(first + index),
+        keepsFormulas: !deleted.has(first + index),
       });
       this.#after.add(first + index);
     }

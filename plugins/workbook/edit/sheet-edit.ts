@@ -36,6 +36,8 @@ export interface RowChange {
   readonly cells: ReadonlyMap<number, Cell>;
   /** A created row of a table with something else below: its cells must be blank. */
   readonly needsRoom?: boolean;
+  /** Of a created row: formulas that wait for its values stay where none is given. */
+  readonly keepsFormulas?: boolean;
 }
 
 interface ChangedCell {
@@ -230,7 +232,8 @@ export class SheetEdit {
     }
     const patches: Patch[] = [];
     for (const cell of row.cells.slice(0, row.count)) {
-      const value = change && this.#wanted(change, cell.column);
+      const waits = change !== undefined && this.#keepsFormula(cell, change);
+      const value = change && !waits ? this.#wanted(change, cell.column) : undefined;
       if (change && value !== undefined) patches.push(...this.#changeCell(cell, value, change));
       else if (cell.formulaFrom !== ABSENT) patches.push(...this.#keepFormula(cell));
     }
@@ -289,6 +292,19 @@ export class SheetEdit {
       this.#delivered.push({ origin, position: column, cell: after });
     }
     return { value, after };
+  }
+
+  #keepsFormula(cell: CellSpan, { cells, keepsFormulas, needsRoom, origin }: RowChange): boolean {
+    const { column, formulaFrom, type } = cell;
+    const { first, end } = this.#options.columns;
+    if (keepsFormulas !== true || needsRoom === true || formulaFrom === ABSENT) return false;
+    if (cells.has(column) || column < first || column >= end) return false;
+    const value = type === 'shared' ? '' : this.#content.value(this.#window.text, cell);
+    if (!isBlank(value)) {
+      this.#delivered.push({ origin, position: column, cell: value });
+      this.#cells.push({ position: column, before: undefined, after: value });
+    }
+    return true;
   }
 
   /** A remaining formula may have to take over a lost one. */
