@@ -42,7 +42,7 @@ describe('help and version (DS-200)', () => {
     const { code, out, err } = await run([name, '--help'], { cwd });
     expect(out).toStartWith(`Usage: svc ${name}`);
     expect(out).toContain('--help');
-    if (!['version', 'licenses', 'openapi', 'events'].includes(name))
+    if (!['version', 'licenses', 'openapi', 'events', 'companion'].includes(name))
       expect(out).toContain('--state-dir <path>');
     expect([code, err]).toEqual([0, '']);
   });

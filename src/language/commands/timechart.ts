@@ -46,7 +46,7 @@ const OPTIONS = ['span', 'field', 'limit', 'useother'] as const;
 
 export const timechart = defineCommand<Args>({
   name: 'timechart',
-  summary: 'Computes aggregates per bucket of _time or another time; with BY one column per value.',
+  summary: 'Computes aggregates per bucket of _time or field; with BY one column per value.',
   syntax: {
     terse:
       'timechart [span=<n><unit>] [field=<time>] [limit=<n>] [useother=false] <aggregate>, … [BY <field>]',
