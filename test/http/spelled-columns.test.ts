@@ -42,6 +42,8 @@ const DATES: readonly DateCase[] = [
   { values: ['2024/01/02', '2023/12/31'], format: 'date', order: [2, 1] },
   { values: ['2024/01/02', '2023-12-31'], format: null },
   { values: ['2024.01.02 ', ' 2023.12.31'], format: 'date', order: [2, 1] },
+  { values: ['2024-02-01', ' 2024-03-01 ', '2024-01-01  '], format: 'date', order: [3, 1, 2] },
+  { values: [' 2024-3-5', '2024-1-31 ', '2024-01-1 '], format: 'date', order: [3, 2, 1] },
   { values: ['Jan 5, 2024', 'dec 31, 2023', 'MARCH 1, 2022'], format: 'date', order: [3, 2, 1] },
   { values: ['5 January 2024', '31 Dec 2023'], format: 'date', order: [2, 1] },
   { values: ['2024-02-29', '2023-02-29'], format: null },
@@ -117,6 +119,7 @@ const shared = sharedService({
   files: {
     ...Object.fromEntries(DATES.map(({ values }, at) => [`d${at}.csv`, csv(values, ';')])),
     ...Object.fromEntries(NUMBERS.map(({ values, file }, at) => [`n${at}.csv`, csv(values, file)])),
+    'spaced.csv': 'day\n" 2024-01-31 "\n2024-02-01\n" 2024-2-3 "\n',
     'bare.csv': 'v;w\n20240131;x\n',
     'beside.csv': 'a;b;c;d\n7,5;1.234;1.5;12\n8,25;2.500;2.500;1.234\n',
     'plain.csv': 'day;at\n2024-01-31;2024-01-31 10:00:00\n2023-06-01;2024-02-01 00:00:00\n;\n',
@@ -161,6 +164,8 @@ describe('dates (DS-212)', () => {
   });
 
   test.each<[string, object, number[]]>([
+    ['spaced', { day: '2024-01-31' }, [1]],
+    ['spaced', { day: { $gte: '2024-02' } }, [2, 3]],
     ['plain', { day: '2024-01-31' }, [1]],
     ['plain', { day: '2024-01-31T00:00:00Z' }, [1]],
     ['plain', { day: '2024-01-31 00:00:00' }, [1]],

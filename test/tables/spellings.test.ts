@@ -164,6 +164,8 @@ const two = (value: number) => String(value).padStart(2, '0');
 
 /** One way to spell dates: all parts of a column are spelled by it. */
 interface Way {
+  /** Before every other cell. */
+  readonly outer: string;
   readonly date: (y: string, m: number, d: number) => string;
   readonly time: ((h: number, m: number, s: number, f: string) => string) | null;
   /** Minutes ahead of UTC. */
@@ -176,6 +178,7 @@ const way: fc.Arbitrary<Way> = fc
     shape: fc.integer({ min: 0, max: 9 }),
     isPadded: fc.boolean(),
     clock: fc.integer({ min: 0, max: 6 }),
+    outer: fc.constantFrom('', '', '', ' '),
     zone: fc.constantFrom(
       null,
       null,
@@ -186,7 +189,7 @@ const way: fc.Arbitrary<Way> = fc
       { text: 'UTC', offset: 0 },
     ),
   })
-  .map(({ shape, isPadded, clock, zone }) => {
+  .map(({ shape, isPadded, clock, zone, outer }) => {
     const p = (value: number) => pad(isPadded, value);
     const dates: Way['date'][] = [
       (y, m, d) => `${y}-${p(m)}-${p(d)}`,
@@ -210,7 +213,7 @@ const way: fc.Arbitrary<Way> = fc
       (h, m, s, f) => `t${p(h % 12 || 12)}:${two(m)}:${two(s)},${f}${h < 12 ? 'am' : 'pm'}`,
     ];
     const time = times[clock] ?? null;
-    return { date: dates[shape]!, time, zone: time && zone };
+    return { date: dates[shape]!, time, zone: time && zone, outer };
   });
 
 interface Moment {
@@ -227,11 +230,11 @@ const moment: fc.Arbitrary<Moment> = fc.record({
   fraction: fc.stringMatching(/^[0-9]{1,9}$/),
 });
 
-function spelledBy({ date, time, zone }: Way, { at, fraction }: Moment): string {
+function spelledBy({ date, time, zone, outer }: Way, { at, fraction }: Moment): string {
   const year = String(at.getUTCFullYear()).padStart(4, '0');
   const day = date(year, at.getUTCMonth() + 1, at.getUTCDate());
   const clock = time?.(at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds(), fraction) ?? '';
-  return day + clock + (zone?.text ?? '');
+  return (at.getUTCDate() % 2 ? outer : '') + day + clock + (zone?.text ?? '');
 }
 
 /** Nanoseconds since 1970 of what the text shows. */
@@ -249,7 +252,7 @@ test('dates of a column compare as their instants, however they are spelled (DS-
     (how, moments) => {
       const cells = moments.map((one) => spelledBy(how, one));
       const reading = readingOf(cells, CSV);
-      const isOpen = /^\d+[-/]\d+[-/]\d{4}/.test(cells[0]!);
+      const isOpen = /^ *\d+[-/]\d+[-/]\d{4}/.test(cells[0]!);
       const isAmbiguous = isOpen && moments.every(({ at }) => at.getUTCDate() <= 12);
       if (isAmbiguous) return expect(reading.dates).toBeUndefined();
       expect(reading.format).toBe(how.time ? 'date-time' : 'date');

@@ -28,7 +28,7 @@ export const PATTERNS: readonly Pattern[] = [
 export const ZONES = ['', 'Z', 'UTC', '+HH:MM', '+HHMM', '+HH'] as const;
 export type Zone = (typeof ZONES)[number];
 
-/** What a form is made of: a mixed-radix number, so that all forms together stay below 2^27. */
+/** What a form is made of: a mixed-radix number, so that all forms together stay below 2^28. */
 export const SIZES = {
   pattern: PATTERNS.length,
   /** Both orders, only day first, only month first. */
@@ -50,6 +50,8 @@ export const SIZES = {
   hour: 3,
   zone: ZONES.length,
   zoneSpace: 2,
+  /** Spaces around it. */
+  outer: 2,
 } as const;
 
 export type Field = keyof typeof SIZES;

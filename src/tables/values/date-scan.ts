@@ -70,7 +70,8 @@ export function dateForm(text: string): number {
   if (!isDigit(code) && !(letter >= LETTER_A && letter <= 0x73)) return -1;
   let to = length;
   while (text.charCodeAt(to - 1) === SPACE) to--;
-  return to - from > MAX_LENGTH ? -1 : scan(text, from, to);
+  const form = to - from > MAX_LENGTH ? -1 : scan(text, from, to);
+  return form < 0 || to - from === length ? form : form + STRIDES.outer;
 }
 
 /** `YYYY-MM-DD`, by far the most frequent form, with nothing around it. */
@@ -355,15 +356,10 @@ function zoneOf(text: string, from: number, to: number): number {
  * text that is no date, or one whose day and month `order` leaves open.
  */
 export function dateKey(text: string, order: DateOrder | null): string | null {
-  const form = dateForm(text);
-  if (form < 0) return null;
   // A date alone is spelled as its own key.
-  if (text.length === 10 && form % SIZES.pattern === 0 && !hasTime(form)) return text;
-  return keyOfScanned(form, order);
-}
-
-function hasTime(form: number): boolean {
-  return Math.floor(form / STRIDES.time) % SIZES.time !== 0;
+  if (text.length === 10 && isoDateForm(text) >= 0) return text;
+  const form = dateForm(text);
+  return form < 0 ? null : keyOfScanned(form, order);
 }
 
 export function keyOfScanned(form: number, order: DateOrder | null): string | null {

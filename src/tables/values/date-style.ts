@@ -156,6 +156,7 @@ function isSortable(counted: Counted): boolean {
     isFixed &&
     counted.every(
       ([parts]) =>
+        parts.outer === 0 &&
         parts.day !== BARE &&
         parts.month !== BARE &&
         parts.hour !== BARE &&
