@@ -74,13 +74,20 @@ export function* filteredRows(
     order,
     filter,
     limit,
-  }: { readonly order: string; readonly filter: EventFilter; readonly limit?: FilterLimit },
+    from = 'events',
+  }: {
+    readonly order: string;
+    readonly filter: EventFilter;
+    readonly limit?: FilterLimit;
+    /** The table, with the index to use or none. */
+    readonly from?: string;
+  },
 ): Generator<(FilterRow & { readonly time: number })[]> {
   let batch: (FilterRow & { readonly time: number })[] = [];
   let characters = 0;
   const rows = db
     .query<FilterRow & { readonly time: number }, (string | number)[]>(
-      `SELECT ${COLUMNS}, time FROM events WHERE ${sql} ORDER BY ${order}`,
+      `SELECT ${COLUMNS}, time FROM ${from} WHERE ${sql} ORDER BY ${order}`,
     )
     .iterate(...params);
   for (const row of rows) {

@@ -45,6 +45,9 @@ interface TailTools {
   readonly onEnd: () => void;
 }
 
+/** Where most backlogs lie: looking at so many ids takes milliseconds. */
+const NEAR_IDS = 20_000;
+
 export class TailStream {
   readonly order: TailOrder;
   readonly body: ReadableStream<Uint8Array>;
@@ -126,14 +129,21 @@ export class TailStream {
     };
     const { signal } = this.#stop;
     // The newest of those that are left out, from the end: counting all takes seconds with a million events.
-    const edge = { ...order, isDescending: true, aboveId: lastId, limit: 1, offset: most };
+    const edge = { ...order, isDescending: true, limit: 1, offset: most };
+    const near = Math.max(lastId ?? 0, position - NEAR_IDS);
     let aboveId = lastId;
     let isCut = false;
-    for await (const line of linesOf(await events.request('events-list', edge, signal))) {
-      aboveId = idOf(line);
-      isCut = true;
+    let isById = true;
+    for (const from of near === (lastId ?? 0) ? [near] : [near, lastId ?? 0]) {
+      isById = from === near;
+      const found = await events.request('events-list', { ...edge, aboveId: from, isById }, signal);
+      for await (const line of linesOf(found)) {
+        aboveId = idOf(line);
+        isCut = true;
+      }
+      if (isCut) break;
     }
-    const rest = { ...order, isDescending: false, aboveId, limit: most, offset: 0 };
+    const rest = { ...order, isDescending: false, aboveId, limit: most, offset: 0, isById };
     yield* this.#messagesOf(await events.request('events-list', rest, signal), isCut);
   }
 
