@@ -96,7 +96,8 @@ describe('systemd/svc.service', () => {
   const valueOf = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
 
   test('starts the server with the example configuration and reloads it with SIGHUP', () => {
-    expect(valueOf('Type')).toBe('exec');
+    expect(valueOf('Type')).toBe('notify');
+    expect(Number(valueOf('WatchdogSec'))).toBeGreaterThanOrEqual(30);
     expect(valueOf('ExecStart')).toBe('/usr/local/bin/svc serve --config /etc/svc/config.yaml');
     expect(valueOf('ExecReload')).toContain('-HUP $MAINPID');
   });

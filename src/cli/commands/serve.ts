@@ -9,6 +9,7 @@ import { startService } from '../../serve.ts';
 import { AppError } from '../../base/errors.ts';
 import { createLog } from '../../base/log.ts';
 import type { Log, LogLevel } from '../../base/log.ts';
+import { ServiceManager } from '../../base/service-manager.ts';
 import { version } from '../../base/version.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { resolveReload } from '../../config/reload.ts';
@@ -21,13 +22,14 @@ import { tlsWarnings } from '../tls-warnings.ts';
 type Service = Awaited<ReturnType<typeof startService>>;
 
 export async function serve(invocation: Invocation): Promise<number> {
+  const manager = new ServiceManager();
   const loaded = await loadInvocation(serving(invocation));
   const log = serverLog(loaded.config, invocation.outside);
   const requests = new ServerRequests();
   requests.followSignals();
   if (invocation.options['reload'] === true) requests.followFiles(loaded.candidates);
   surviveBugs(log);
-  await serveUntilStopped(invocation, loaded, requests, log);
+  await serveUntilStopped(invocation, loaded, { requests, manager }, log);
   return 0;
 }
 
@@ -38,25 +40,29 @@ function serving(invocation: Invocation): Invocation {
 async function serveUntilStopped(
   invocation: Invocation,
   loaded: LoadedConfig,
-  requests: ServerRequests,
+  { requests, manager }: { readonly requests: ServerRequests; readonly manager: ServiceManager },
   log: Log,
 ): Promise<void> {
   let running = loaded.config;
   let service = await start(running, invocation.outside, log);
+  const isReady = (): void => manager.ready(`Serving ${running.docroot} at ${service.url}`);
+  isReady();
   for (;;) {
     const request = await requests.next();
     if (request === 'stop') break;
+    manager.reloading();
     const fresh = await reread(invocation, log);
-    if (fresh === null) continue;
-    if (request === 'reload') {
+    if (fresh !== null && request === 'reload') {
       running = reload(service, running, fresh, log);
-    } else {
+    } else if (fresh !== null) {
       await service.stop();
       const next = await restart(running, fresh, invocation.outside, log);
       running = next.config;
       service = next.service;
     }
+    isReady();
   }
+  manager.stopping();
   await service.stop();
 }
 
