@@ -33,6 +33,7 @@ import { MAX_LINK_CHARACTERS } from '../src/http/link-query.ts';
 import { MAX_FORM_BYTES } from '../src/http/body/form-body.ts';
 import { MAX_MESSAGE_BYTES } from '../src/mcp/route.ts';
 import { MAX_ROW_BYTES } from '../plugins/csv/reader.ts';
+import { MAX_OBJECT_BYTES } from '../plugins/json/shape.ts';
 import { MAX_CELLS, MAX_FORMULAS, MAX_SHEETS } from '../plugins/workbook/limits.ts';
 import { SPL_PAIRS } from '../src/api/spl-pairs.ts';
 import { root } from './step.ts';
@@ -54,7 +55,12 @@ const size = (value: number): string => `\`${formatBytes(value)}\``;
 const FIXED_LIMITS: readonly (readonly string[])[] = [
   ['Columns of a table.', count(MAX_COLUMNS), ''],
   ['Characters of one cell.', count(MAX_CELL_CHARACTERS), ''],
-  ['Bytes of one row of a CSV file.', size(MAX_ROW_BYTES), ''],
+  ['Bytes of one row of a CSV or JSON file.', size(MAX_ROW_BYTES), ''],
+  [
+    'Bytes of a JSON file that is one object; lists and lines may be longer.',
+    size(MAX_OBJECT_BYTES),
+    '',
+  ],
   ['Worksheets of a workbook.', count(MAX_SHEETS), ''],
   ['Cells of a worksheet that are read.', count(MAX_CELLS), ''],
   [

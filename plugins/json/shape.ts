@@ -26,7 +26,7 @@ export interface ValueColumn {
 }
 
 /** An object is looked through as a whole, in memory. */
-const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
+export const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 /** Enough to tell a list, and lines from one object. */
 const HEAD_BYTES = 65_536;
 /** A list may stand in an object in an object in the file's object. */

@@ -247,6 +247,18 @@ describe('a .json file', () => {
     expect(textOf('inner.json')).toContain('"rows": [{"a": 7}], "none"');
   });
 
+  test('is one resource under both addresses: whoever may not read it gets neither (DS-130)', async () => {
+    shared.service.write('secret.json', '[{"a":1}]');
+    await rowsIn('secret', numbered([{ a: 1 }]));
+    await shared.service.accounts.user('nobody');
+    const nobody = await shared.service.as('nobody');
+    for (const path of ['/secret', '/secret.json', '/api/secret/', '/schema/secret.json/']) {
+      expect([path, (await shared.service.fetch(path)).status]).toEqual([path, 401]);
+      expect([path, (await nobody.fetch(path)).status]).toEqual([path, 403]);
+      expect([path, (await shared.reader.fetch(path)).status]).toEqual([path, 200]);
+    }
+  });
+
   test('with several lists is a dataset by the path of one, once its options say it (DS-72)', async () => {
     const content = '{"a":{"b.c":[{"x":1}],"items":[{"x":1},{"x":2}]},"b":[{"y":1}],"c":[{"y":1}]}';
     shared.service.write('several.json', content);
