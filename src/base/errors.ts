@@ -148,6 +148,13 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }
 
+/** SQLite's or the file system's error for a full disk as `no-space`; others unchanged. */
+export function asNoSpace(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const isFull = ['SQLITE_FULL', 'ENOSPC', 'EDQUOT', 'EFBIG'].includes(code);
+  return isFull ? new AppError('no-space', 'Insufficient storage', { cause: error }) : error;
+}
+
 /** Process or system can open nothing more for now, which says nothing about the file. */
 export function isOutOfDescriptors(error: unknown): boolean {
   const errno = errnoOf(error);

@@ -1,10 +1,10 @@
 /**
  * Sends a failure from a child to its parent.
  *
- * An AppError is thrown again as an AppError; anything else is a bug and arrives as a plain Error with the child's
- * stack, so that the parent logs it once, with the id of its request. A header marks failures, whatever the status.
+ * An AppError is thrown again as an AppError, a full disk as `no-space`; anything else is a bug and arrives as a plain
+ * Error with the child's stack, so that the parent logs it once, with the id of its request. A header marks failures, whatever the status.
  */
-import { AppError, errorCatalogue } from '../base/errors.ts';
+import { AppError, asNoSpace, errorCatalogue } from '../base/errors.ts';
 import type { ErrorCode, ValidationIssue } from '../base/errors.ts';
 
 const FAILURE_HEADER = 'x-svc-failure';
@@ -21,7 +21,8 @@ interface BugFailure {
   readonly stack: string;
 }
 
-export function failureResponse(error: unknown): Response {
+export function failureResponse(thrown: unknown): Response {
+  const error = asNoSpace(thrown);
   if (error instanceof AppError) {
     const { code, message, issues, headers } = error;
     return marked('expected', { code, message, issues, headers } satisfies ExpectedFailure);

@@ -1,6 +1,6 @@
 /**
- * A file is read for the first time while the disk of the state is full: the reader is told so, nothing half-made stays,
- * and the file is read when there is room (F4).
+ * A file is read for the first time, or in another order, while the disk of the state is full: the reader is told so,
+ * nothing half-made stays, and the file is read when there is room (F4).
  */
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,6 +40,37 @@ test.skipIf(isExcused()).each(['csv', 'parquet'])(
       return found.json();
     });
     expect(rows).toMatchObject([{ n: ROWS - 1, t: `text number ${ROWS - 1}` }]);
+  },
+);
+
+test.skipIf(isExcused())(
+  'rows that find no room to be sorted are a 507, and sorted once there is room',
+  async () => {
+    await using service = new Service({ config: { events: { min_free_bytes: 1 } } });
+    mkdirSync(service.stateDir, { mode: 0o700 });
+    using disk = new SmallDisk(service.stateDir, 64 * MIB);
+    service.write('big.csv', csv());
+    await service.start();
+    await service.accounts.grant('reader', '*', 'read');
+    const reader = await service.as('reader');
+    expect((await reader.fetch('/api/big/?limit=1')).status).toBe(200);
+    const last = `text number ${ROWS - 1}`;
+    const body = JSON.stringify({ query: 'from big | sort 0 -n | table t', format: 'ndjson' });
+    const search = (): Promise<Response> =>
+      reader.fetch('/search2/api/run/', { method: 'POST', body });
+    const list = (): Promise<Response> => reader.fetch('/api/big/?sort=-n&columns=t&format=ndjson');
+    for (const ask of [search, list]) {
+      disk.fill(MIB);
+      const answer = await ask();
+      expect([answer.status, await answer.json()]).toEqual([
+        507,
+        { detail: 'Insufficient storage' },
+      ]);
+      disk.free();
+      const rows = await (await ask()).text();
+      expect(JSON.parse(rows.split('\n', 1)[0]!)).toMatchObject({ t: last });
+    }
+    expect(service.stderr()).not.toContain('"level":"error"');
   },
 );
 

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { patienceFor } from '../support/patience.ts';
 import { startService, type Service } from '../support/service.ts';
 import { soon } from './eventually.ts';
-import { memoryOf } from './process-memory.ts';
+import { childrenOf, memoryOf, ownMemoryOf } from './process-memory.ts';
 
 const ROWS = 120_000;
 const EVENTS = 1_500;
@@ -215,6 +215,27 @@ function spools(): string[] {
     }
   });
 }
+
+/** Bytes that the processes of searches have for themselves. */
+function memoryOfSearches(): number {
+  const searching = childrenOf(svc.pid).filter(({ command }) => command.includes(' query '));
+  return searching.reduce((sum, { pid }) => sum + ownMemoryOf(pid), 0);
+}
+
+test('two whole tables in another order take no more than 120 MB together (S-D1)', async () => {
+  const key = await svc.accounts.apiKey('slow');
+  using readers = new DisposableStack();
+  const slow = ['number', '-number'].map((by) =>
+    readers.use(new SlowReader(query(`from wide | sort 0 ${by}`, 'ndjson'), key)),
+  );
+  let most = 0;
+  for (const until = Date.now() + patienceFor(60_000); Date.now() < until; await Bun.sleep(5)) {
+    most = Math.max(most, memoryOfSearches());
+    if (slow.every(({ bytes }) => bytes > 2 * RECEIVE_BYTES)) break;
+  }
+  expect(slow.map(({ status }) => status)).toEqual([200, 200]);
+  expect(most / MIB).toBeLessThan(120);
+});
 
 test.each([12, 64])('%i slow readers of one user hold nobody else up', async (count) => {
   await bystander();

@@ -152,7 +152,8 @@ export class DatasetQueries extends RandomQueries {
         `groupby --keys='["${this.pick(['k', 'v', 'b', 'n'])}"${this.chance(0.4) ? ',"Sum(n)"' : ''}]'`,
       () => `eventstats max(n) AS w BY ${this.pick(['k', 'b'])}`,
       () => `${this.pick(['top', 'rare'])} limit=3 ${this.#keys(2)}`,
-      () => `sort ${this.pick(['', '4 '])}${this.pick(['-', ''])}${this.column()}, _row_id`,
+      () =>
+        `sort ${this.pick(['', '4 '])}${this.pick(['-', ''])}${this.column()}${this.pick([', _row_id', `, ${this.pick(['', '-'])}${this.column()}`, ''])}`,
       () => `head ${this.pick([0, 1, 5])}`,
       () => `tail ${this.pick([0, 2, 5])}`,
       () => `dedup ${this.pick(['', '2 '])}${this.#keys(2)}`,

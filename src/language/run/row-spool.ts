@@ -7,7 +7,7 @@ import { closeSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { openNameless } from '../../base/files/temporary-files.ts';
-import { asNoSpace, requireRoom } from '../../tables/copy/disk-room.ts';
+import { requireRoom } from '../../tables/copy/disk-room.ts';
 import type { Row as StoredRow } from '../../tables/encode/encode.ts';
 import { Problem } from '../syntax/problem.ts';
 import { isNumber, jsonOf, type Value } from '../expressions/value.ts';
@@ -130,12 +130,8 @@ export class SetAsideRows {
     this.#text = '';
     if (this.#bytes + bytes.length > this.#options.maxBytes) throw tooLarge(this.#options.maxBytes);
     requireRoom(join(this.#directory, 'result'), ROOM_BYTES);
-    try {
-      for (let done = 0; done < bytes.length;) {
-        done += writeSync(this.#file, bytes, done, bytes.length - done, this.#bytes + done);
-      }
-    } catch (error) {
-      throw asNoSpace(error);
+    for (let done = 0; done < bytes.length;) {
+      done += writeSync(this.#file, bytes, done, bytes.length - done, this.#bytes + done);
     }
     this.#bytes += bytes.length;
     this.#pieces.push(bytes.length);

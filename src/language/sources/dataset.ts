@@ -32,6 +32,7 @@ export function datasetSource(db: Database, order: DatasetOrder): SqlSource {
         ...((dates || type !== 'string') && { isBlankNull: true }),
       },
       blank: order.blank === 'empty' ? '' : null,
+      isSortable: form !== 'json',
       ...(wide && { toJson: (stored: string) => wideText(stored, wide) }),
     };
   });
@@ -41,7 +42,14 @@ export function datasetSource(db: Database, order: DatasetOrder): SqlSource {
     from: 'rows',
     columns: [
       ...columns,
-      { name: '_row_id', type: 'int', sql: rowId!.sql, form: 'plain', isHidden: true },
+      {
+        name: '_row_id',
+        type: 'int',
+        sql: rowId!.sql,
+        form: 'plain',
+        isHidden: true,
+        isSortable: true,
+      },
     ],
     orders: { forward: 'rows._row_id', newest: 'rows._row_id DESC' },
     restriction: null,

@@ -112,8 +112,9 @@ export class SqlSource implements Source {
     // A second sort by one column does nothing, and SQLite takes 2,000 terms.
     const sorted = new Map<string, string>();
     for (const { column, isDescending } of sort) {
-      const { sql } = columns.find(({ name }) => name === column)!;
-      if (!sorted.has(column)) sorted.set(column, isDescending ? `${sql} DESC` : sql);
+      if (sorted.has(column)) continue;
+      const shown = shownSql(columns.find(({ name }) => name === column)!);
+      sorted.set(column, isDescending ? `${shown} DESC` : shown);
     }
     const cut = limit === null ? '' : ` LIMIT ${Math.max(0, Math.trunc(limit))}`;
     const sql = `SELECT ${list} FROM ${from}${where.sql} ORDER BY ${[...sorted.values(), orders[order]].join(', ')}${cut}`;
@@ -299,8 +300,11 @@ function groupedCells(
   const cell = { ...wholeCell(column, index), isCompared: isCompared(parts, null) };
   if (!isNumbers) return [{ ...cell, number: null }];
   // A blank cell that counts as a text must not be grouped with the integers.
-  const sql = column.blank === '' ? `ifnull(${column.sql}, '')` : column.sql;
-  return [{ ...cell, sql, number: column.sql }];
+  return [{ ...cell, sql: shownSql(column), number: column.sql }];
+}
+
+function shownSql({ sql, blank }: SqlColumn): string {
+  return blank === '' ? `ifnull(${sql}, '')` : sql;
 }
 
 function isCompared(parts: readonly Part[], member: string | null): boolean {

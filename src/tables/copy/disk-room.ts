@@ -4,20 +4,12 @@
  * An edit replaces the file first and then updates the typed copy. If the disk filled up in between, nobody could read
  * the table until there is room again; so an edit that leaves too little is refused first.
  */
-import { SQLiteError } from 'bun:sqlite';
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { AppError, errnoOf } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 
 /** Throws `no-space` unless the disk of `path` has `bytes` free for this user. Costs a few microseconds. */
 export function requireRoom(path: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(dirname(path));
   if (bavail * bsize < bytes) throw new AppError('no-space', 'Insufficient storage');
-}
-
-/** SQLite's or the file system's error for a full disk as `no-space`; others unchanged. */
-export function asNoSpace(error: unknown): unknown {
-  const code = error instanceof SQLiteError ? error.code : errnoOf(error);
-  const isFull = ['SQLITE_FULL', 'ENOSPC', 'EDQUOT', 'EFBIG'].includes(code ?? '');
-  return isFull ? new AppError('no-space', 'Insufficient storage', { cause: error }) : error;
 }

@@ -7,7 +7,6 @@
  */
 import { AppError } from '../../base/errors.ts';
 import { CopyFile } from './copy-file.ts';
-import { asNoSpace } from './disk-room.ts';
 import { LoadColumn } from './load-column.ts';
 import type { CompanionSchema } from '../infer/companion.ts';
 import type { FileColumn } from '../infer/file-type.ts';
@@ -67,7 +66,7 @@ export interface LoadedTable {
 
 /**
  * Makes the copy: tables `rows` and `segments`, synced, in WAL mode, closed. Throws what `read` throws,
- * `unreadable-file` past MAX_COLUMNS, `no-space`, and `unavailable` when the second reading gives other rows; then no
+ * `unreadable-file` past MAX_COLUMNS, and `unavailable` when the second reading gives other rows; then no
  * file is left. Memory is the sample and one segment. Blocks while it writes: for the parse child.
  */
 export async function loadTable(options: LoadOptions): Promise<LoadedTable> {
@@ -93,7 +92,7 @@ async function fill(writer: TableWriter, { read }: LoadOptions): Promise<CopiedT
     if (writer.isGood) return await writer.finish();
   } catch (error) {
     await writer.discard();
-    throw asNoSpace(error);
+    throw error;
   }
   await writer.discard();
   return null;
