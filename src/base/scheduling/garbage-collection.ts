@@ -8,11 +8,12 @@ const COLLECTED_BYTES = 64 * 1024 * 1024;
 let garbage = 0;
 
 /**
- * Frees the memory of bytes that nobody uses any more, unless they are a part of something larger. A thousand pieces of 256 KiB
+ * Frees the memory of bytes that nobody uses any more, once, unless they are a part of something larger. A thousand pieces of 256 KiB
  * otherwise stand in memory together before a collection comes.
  */
 export function release({ buffer, byteLength }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+  const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
+  if (isWhole && !buffer.detached) buffer.transfer(0);
 }
 
 /** Counts what will be garbage as soon as the caller has dropped it. */
