@@ -122,13 +122,13 @@ test.each(['TRACE', 'CONNECT'])('%s is refused (DS-6)', async (method) => {
 });
 
 test('a method cannot be overridden by a header or parameter (S-C6)', async () => {
-  const path = '/api/a/?_method=DELETE';
   const headers = {
     'X-HTTP-Method-Override': 'DELETE',
     'X-Method-Override': 'DELETE',
     'X-API-Key': key,
   };
-  const { status, body } = await ask('GET', path, headers);
+  expect((await ask('GET', '/api/a/?_method=DELETE', headers)).status).toBe(422);
+  const { status, body } = await ask('GET', '/api/a/', headers);
   expect(status).toBe(200);
   expect(Buffer.from(body).toString()).toBe('[{"_row_id":1,"n":1}]');
 });

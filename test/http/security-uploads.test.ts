@@ -89,8 +89,8 @@ const elsewhere = [
 /** Ways by which other servers let a stored file become another. */
 const changes = (
   [
-    ['MOVE', '/a.csv', 404, { Destination: '/h.ts' }],
-    ['COPY', '/a.csv', 404, { Destination: '/h.ts' }],
+    ['MOVE', '/a.csv', 405, { Destination: '/h.ts' }],
+    ['COPY', '/a.csv', 405, { Destination: '/h.ts' }],
     ['MOVE', '/api/a/', 405, { Destination: '/api/h/' }],
     ['PUT', '/api/a/', 405, {}],
     ['PUT', '/page.txt', 405, {}],

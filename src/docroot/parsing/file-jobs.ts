@@ -9,7 +9,6 @@ import { fileNameOf, stemOf } from '../../base/paths.ts';
 import { looksLikeText, readText } from '../../base/text/text-bytes.ts';
 import type { ChildJobs } from '../../processes/child-server.ts';
 import type { ReadOptions, TableLayout } from '../../tables/types.ts';
-import { stateFolder } from '../../store/state-files.ts';
 import type { FilePreview, TypedPreview } from '../../tables/infer/file-preview.ts';
 import { loadTable } from '../../tables/copy/load.ts';
 import { companionPaths, readOptions } from '../companions.ts';
@@ -190,7 +189,8 @@ export function contextOf({
 }: Pick<FileOrder, 'docroot' | 'stateDir' | 'rel' | 'limits'>): KindContext {
   return {
     ...limits,
-    scratch: stateFolder(stateDir, 'tmp'),
+    // The server made it. A folder made here would be in the place of a state that was moved away.
+    scratch: join(stateDir, 'tmp'),
     beside: async (suffix) => {
       try {
         return await openForRead(new DocumentRoot(docroot, stateDir), rel + suffix);

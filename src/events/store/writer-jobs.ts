@@ -3,7 +3,6 @@ import { SQLiteError } from 'bun:sqlite';
 import { AppError, errnoOf } from '../../base/errors.ts';
 import { countGarbage } from '../../base/scheduling/garbage-collection.ts';
 import { isDamage } from '../../base/sqlite-damage.ts';
-import { stateFolder } from '../../store/state-files.ts';
 import { dialects } from '../intake/dialects/index.ts';
 import { EVENTS_FILE } from './schema.ts';
 import { EventStore } from './store.ts';
@@ -36,7 +35,8 @@ export function writerJobs(): Record<string, Job> {
         dialects,
         settings,
         now: nowMicros,
-        folder: stateFolder(stateDir, 'tmp'),
+        // The server made it. A folder made here would be in the place of a state that was moved away.
+        folder: join(stateDir, 'tmp'),
       });
       return done();
     },
