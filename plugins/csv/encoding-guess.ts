@@ -90,10 +90,13 @@ async function narrowEncoding(source: FileSource, enough: number): Promise<Encod
     next = offset + at;
     previous = bytes[end - 1] ?? LF;
   }
-  const [best] = readings
-    .filter((reading) => reading.isConvincing && reading.plausible > sequences * MIN_RATIO)
-    .sort((a, b) => b.score - a.score);
-  return best?.encoding ?? 'utf-8';
+  const convincing = readings.filter(
+    (reading) => reading.isConvincing && reading.plausible > sequences * MIN_RATIO,
+  );
+  const [best] = convincing.sort((a, b) => b.score - a.score);
+  if (best !== undefined) return best.encoding;
+  const single = readings.filter((reading) => reading.isOneWithinWord);
+  return single.length === 1 && sequences === 0 ? single[0]!.encoding : 'utf-8';
 }
 
 const TAB = 9;
@@ -103,7 +106,7 @@ const CR = 13;
 const MAX_SEQUENCE = 4;
 /** How often one byte may make no sense, and how often two make a UTF-8 sequence by chance. */
 const MIN_RATIO = 20;
-/** A single letter is what a damaged UTF-8 file has. */
+/** A single letter is what a damaged UTF-8 file has, unless it stands within a word and one encoding alone reads it so. */
 const MIN_PLAUSIBLE = 2;
 
 /** 1 where no valid sequence of UTF-8 begins. */
@@ -136,6 +139,7 @@ class Reading {
   plausible = 0;
   #implausible = 0;
   #letters = 0;
+  #within = 0;
 
   constructor(encoding: 'windows-1252' | 'cp850') {
     this.encoding = encoding;
@@ -144,6 +148,11 @@ class Reading {
 
   get isConvincing(): boolean {
     return this.plausible >= MIN_PLAUSIBLE && this.#implausible * MIN_RATIO <= this.plausible;
+  }
+
+  /** `München` in a short file, without any other letter beyond ASCII. */
+  get isOneWithinWord(): boolean {
+    return this.#within === 1 && this.plausible === 1 && this.#implausible === 0;
   }
 
   get score(): number {
@@ -157,9 +166,12 @@ class Reading {
     const isRun = before >= 0x80 && after >= 0x80;
     if (isRun || isMisplaced(sort, previous, next)) return void this.#implausible++;
     if (!isLetter(sort)) this.plausible++;
-    else if (isPlainLetter(before, previous) || isPlainLetter(after, next)) {
+    else {
+      const beside = Number(isPlainLetter(before, previous)) + Number(isPlainLetter(after, next));
+      if (beside === 0) return;
       this.plausible++;
       this.#letters++;
+      if (beside === 2 && sort === Sort.Lower) this.#within++;
     }
   }
 }

@@ -155,9 +155,13 @@ const shared = sharedService({
       Buffer.from(`name;n\n${'plain;1\n'.repeat(50_000)}`),
       Buffer.from('M\xfcller;2\nK\xf6ln;3\n', 'latin1'),
     ]),
-    'few.csv': Buffer.from('name,n\nM\xfcller,1\nK\xf6ln,2\nplain,3\n', 'latin1'),
+    'few.csv': Buffer.from('name,n\nM\xfcller,1\nRen\xe9,2\nplain,3\n', 'latin1'),
     'declared.csv': Buffer.from('name,n\nM\x81ller,1\n', 'latin1'),
     '.svc/declared.csv.options.json': '{"encoding":"cp850"}',
+    'single.csv': Buffer.from('sep=;\r\nNr;Ort\r\n1;M\xfcnchen\r\n', 'latin1'),
+    'single-dos.csv': Buffer.from('Nr;Ort\n1;M\x81nchen\n', 'latin1'),
+    'single-either.csv': Buffer.from('Nr;Ort\n1;Stra\xe1e\n', 'latin1'),
+    'single-damaged.csv': Buffer.from('Nr;Ort\n1;M\xc3nchen\n', 'latin1'),
     'stray.csv': Buffer.concat([Buffer.from('a\nMüller\nJäger\n'), Buffer.from([0xe9, 0x0a])]),
     'sep.csv': 'sep=;\r\na;b,c\r\n1;x\r\n',
     'titled.csv': TITLED,
@@ -222,6 +226,15 @@ test('an encoding that shows late is found', async () => {
 test('cp850 can be declared', async () => {
   expect(await rows('declared')).toMatchObject([{ name: 'Müller' }]);
   expect(await sourceOf('declared')).toBeUndefined();
+});
+
+test('one letter within a word tells the encoding if only one reads it so (DS-62)', async () => {
+  expect(await rows('single')).toMatchObject([{ Nr: 1, Ort: 'München' }]);
+  expect(await sourceOf('single')).toMatchObject({ encoding: 'windows-1252' });
+  expect(await rows('single-dos')).toMatchObject([{ Nr: 1, Ort: 'München' }]);
+  for (const name of ['single-either', 'single-damaged']) {
+    expect((await list(shared.reader, name)).status).toBe(422);
+  }
 });
 
 test('a stray byte in a file of UTF-8 is no other encoding (DS-34)', async () => {
