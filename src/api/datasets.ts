@@ -58,7 +58,6 @@ const LIST_PARAMETERS = [
   'columns',
   'format',
 ];
-const BY_FILTER = '; columns are compared by filter, a JSON object';
 const VARY = { Vary: 'Accept, Accept-Encoding' };
 
 export async function datasetRows(context: Context, name: string): Promise<Answer> {
@@ -139,7 +138,7 @@ function rowData(body: unknown, id: string): unknown {
 }
 
 function listRows(context: Context, resource: Resource): Soon<Answer> {
-  requireKnownParameters(context, LIST_PARAMETERS, BY_FILTER);
+  requireKnownParameters(context, LIST_PARAMETERS);
   const parameters = context.search === '' ? NO_PARAMETERS : parseListParameters(context.search);
   const format = parameters.format ?? formatFor(context.request.headers.get('accept'));
   return queryRows(context.services, resource, parameters, format, (query) =>
@@ -357,7 +356,6 @@ function isHandledLeniently(prefer: string | null): boolean {
 export async function datasetSchema(context: Context, name: string): Promise<Reply> {
   const resource = await findReadOnly(context, name);
   if (context.method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
-  requireKnownParameters(context, []);
   const { version, json } = await readSchema(context.services, resource);
   return bodyReply(json, 'application/json', { etag: `${version}.schema`, headers: VARY });
 }

@@ -127,8 +127,7 @@ test('a method cannot be overridden by a header or parameter (S-C6)', async () =
     'X-Method-Override': 'DELETE',
     'X-API-Key': key,
   };
-  expect((await ask('GET', '/api/a/?_method=DELETE', headers)).status).toBe(422);
-  const { status, body } = await ask('GET', '/api/a/', headers);
+  const { status, body } = await ask('GET', '/api/a/?_method=DELETE', headers);
   expect(status).toBe(200);
   expect(Buffer.from(body).toString()).toBe('[{"_row_id":1,"n":1}]');
 });

@@ -65,7 +65,7 @@ test('without a memory, and of files that came together, byte order decides', as
   const reader = await service.as('reader');
   expect((await list(reader, 'x')).rows[0]?.['mark']).toBe('first');
   await service.kill();
-  writeFileSync(join(service.docroot, '.svc', 'names.json'), '{"damaged');
+  writeFileSync(join(service.docroot, '.svc', 'names.memory'), '{"damaged');
   await service.start();
   expect((await list(reader, 'x')).rows[0]?.['mark']).toBe('first');
 }, 60_000);

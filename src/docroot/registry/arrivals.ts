@@ -10,7 +10,7 @@ import type { Log } from '../../base/log.ts';
 import type { Table } from './names.ts';
 
 /** Below the state folder. */
-export const ARRIVALS_FILE = 'names.json';
+export const ARRIVALS_FILE = 'names.memory';
 
 interface ArrivalsOptions {
   readonly memory: { readonly path: string; readonly isWritten: boolean } | null;

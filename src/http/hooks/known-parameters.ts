@@ -1,5 +1,5 @@
 /**
- * Query parameters that nobody knows are refused: a slip such as `limt=10` would otherwise answer another question.
+ * Query parameters that nobody knows are ignored, but a slip such as `limt=10` is refused: it would answer another question.
  * Pages take any, and so do routes whose clients are known to send their own (events and their dialects, sign-in).
  */
 import { invalidRequest } from '../../base/errors.ts';
@@ -7,30 +7,26 @@ import { suggestion } from '../../config/nearest-name.ts';
 import type { Context } from '../context.ts';
 import { isSafeMethod, type Route } from '../route.ts';
 
-/** What programs add so that no cache answers: `_=1700000000`, `_t`, `_dc`. */
-const CACHE_BUSTER = /^_[a-z]{0,2}$/i;
+/** Of one or two letters every name is near; brackets and capitals belong to other programs. */
+const SLIP = /^[a-z][a-z_]{2,}$/;
 const STRICT_PATH = /^\/(?:api(?!\/events)|admin(?!\/ui)|search2?)(?:\/|$)/;
 
 const known = new WeakMap<readonly Route[], ReadonlyMap<string, readonly string[]>>();
 
-/** Throws `invalid-request` naming the nearest one. `hint` is for names that are near to none. */
-export function requireKnownParameters(
-  context: Context,
-  names: readonly string[],
-  hint = '',
-): void {
+/** Throws `invalid-request` naming the nearest one. */
+export function requireKnownParameters(context: Context, names: readonly string[]): void {
   if (context.search.length < 2) return;
-  const unknown = [...new Set(context.query.keys())].filter(
-    (name) => name !== '' && !names.includes(name) && !CACHE_BUSTER.test(name),
-  );
-  if (unknown.length === 0) return;
+  const slips = [...new Set(context.query.keys())].flatMap((name) => {
+    const near = names.includes(name) || !SLIP.test(name) ? '' : suggestion(name, names);
+    return near === '' ? [] : [{ name, near }];
+  });
+  if (slips.length === 0) return;
   throw invalidRequest(
-    ...unknown.map((name) => {
-      const taken = names.length === 0 ? 'None is taken here' : `Taken are ${names.join(', ')}`;
-      const near = suggestion(name, names) || `${hint}.`;
-      const msg = `Unknown parameter '${name.slice(0, 100)}'${near} ${taken}`;
-      return { type: 'extra_forbidden', loc: ['query', name.slice(0, 100)], msg };
-    }),
+    ...slips.map(({ name, near }) => ({
+      type: 'extra_forbidden' as const,
+      loc: ['query', name.slice(0, 100)],
+      msg: `Unknown parameter '${name.slice(0, 100)}'${near} Taken are ${names.join(', ')}`,
+    })),
   );
 }
 
