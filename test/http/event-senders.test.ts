@@ -287,7 +287,7 @@ test('the list of tokens has the parameters of all admin lists (EV-19, DS-133)',
   expect((await send(root, 'GET', '/admin/tokens?sort=username')).status).toBe(422);
 });
 
-test('metrics tell what came in, without names (EV-106)', async () => {
+test('metrics tell what came in, without names but those of indexes, to superusers (EV-106)', async () => {
   await send(root, 'POST', '/api/events/', { data: 'counted', index: 'metrics-index' });
   await send(root, 'POST', '/api/events/', { data: '' });
   await send(root, 'POST', '/search2/api/run/', { query: 'search counted' });
@@ -301,7 +301,11 @@ test('metrics tell what came in, without names (EV-106)', async () => {
   expect(text).toMatch(/^svc_search_seconds_sum [\d.]+$/m);
   expect(text).toMatch(/^svc_tail_streams 0$/m);
   expect(text).toContain('# TYPE svc_events_pruned_total counter');
-  expect(text).not.toContain('metrics-index');
+  expect(text).toContain('svc_event_last_timestamp_seconds{index="metrics-index"}');
+  const scraper = await svc.as('scraper');
+  const others = await (await scraper.fetch('/metrics')).text();
+  expect(others).toContain('svc_tail_streams 0');
+  expect(others).not.toContain('metrics-index');
 });
 
 test('tokens are sealed with the key of SVC_INSTANCE_KEY_FILE (EV-16)', async () => {

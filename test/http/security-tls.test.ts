@@ -127,13 +127,12 @@ describe('a new certificate (DS-199, DS-206)', () => {
     for (const [reason, spoil] of broken) {
       install('second.crt', 'second.key');
       spoil();
-      const said = await reload();
+      await reload();
       await eventually(() =>
         expect(svc.stderr()).toContain(
           `the certificate was not renewed, the old one stays: ${reason}`,
         ),
       );
-      expect(said).not.toContain(folder);
       expect(await nameShown()).toBe('second');
     }
   });

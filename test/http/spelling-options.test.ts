@@ -213,6 +213,8 @@ test('a declared number column has its unit by itself', async () => {
 });
 
 test('a wrong value is left out and told (DS-72)', async () => {
+  // Told once the file was read.
+  for (const name of ['wrong', 'same']) await list(shared.superuser, name);
   const { problems } = (await get(shared.superuser, '/')).body as {
     problems: { resource: string; problem: string }[];
   };
