@@ -51,7 +51,9 @@ test('DS-193 a change found on the page and tried there is made with the session
   await page.getByRole('status').getByText('1 resource matches “products”').waitFor();
   await soon(() => new URL(page.url()).search).toBe('?filter=products');
   await page.getByRole('link', { name: 'POST /api/shop/products/' }).click();
-  await page.getByRole('heading', { name: 'Append rows to shop/products' }).waitFor();
+  await page
+    .getByRole('heading', { name: 'Append rows to, or change several rows of shop/products' })
+    .waitFor();
   const body = page.getByRole('textbox', { name: 'Body' });
   const example = JSON.parse(await body.inputValue()) as unknown;
   expect(example).toEqual({ action: 'create', data: [{ name: 'cup', price: 2 }] });

@@ -29,6 +29,7 @@ describe.each(Object.entries(TEXTS))('%s text', (_, text) => {
 test.each([
   ['prices in euros', 'Artikel;Preis\nRad;7,50 €\nSattel;19,00 €\n', 'windows-1252'],
   ['temperatures', 'Ort,Temp\nA,17 °C\nB,18 °C\n', 'windows-1252'],
+  ['one letter in a word', 'a,b\nx,Müller\n', 'windows-1252'],
   ['dashes and quotes', 'a;b\n“x” – y;1\nit’s;2\n', 'windows-1252'],
 ] as const)('%s are text in %#', async (_, text, encoding) => {
   expect(await guessOf(inEncoding(text, encoding))).toBe(encoding);
@@ -36,7 +37,6 @@ test.each([
 
 test.each([
   ['one letter', Buffer.from('a,b\nx,caf\xe9\n', 'latin1')],
-  ['one letter in a word', Buffer.from('a,b\nx,M\xfcller\n', 'latin1')],
   ['a byte that UTF-8 never has', Buffer.from('city,x\nabcdefg,1\n\xff\n', 'latin1')],
   ['bytes without letters', Buffer.from('a\n\x80\x81\x82\n', 'latin1')],
   [
