@@ -180,9 +180,12 @@ describe.each(NAMES)('/admin/%s', (name) => {
       expect([status, detail]).toEqual([422, 'Invalid cursor']);
   });
 
-  test('unknown parameters are refused (DS-3), of a repeated one the last counts', async () => {
+  test('unknown parameters are ignored, slips refused (DS-3), of a repeated one the last counts', async () => {
     const { total } = await list(name);
-    const answer = await get(shared.superuser, `/admin/${name}?_=17&limit=x&limit=1`);
+    // Only the audit has an export, and so knows formats.
+    const format = name === 'audit-logs' ? '' : 'format=nonsense&';
+    const path = `/admin/${name}?${format}columns=x&q=zzz&where=1&limit=x&limit=1`;
+    const answer = await get(shared.superuser, path);
     expect([answer.status, answer.total, answer.rows.length]).toEqual([200, total, 1]);
     const wrong = await get(shared.superuser, `/admin/${name}?limt=1`);
     expect(wrong.status).toBe(422);

@@ -33,7 +33,7 @@ const write = (client: Client, name: string, method: string, body: object) =>
 describe('the link to the next page', () => {
   test('holds the same path and parameters, without offset, with a cursor (DS-41)', async () => {
     const asked =
-      '/api/seven/?limit=2&offset=1&sort=word,-n&filter=%7B%22n%22%3A%7B%22%24gt%22%3A0%7D%7D&columns=n&columns=word&q=&_=1';
+      '/api/seven/?limit=2&offset=1&sort=word,-n&filter=%7B%22n%22%3A%7B%22%24gt%22%3A0%7D%7D&columns=n&columns=word&q=&x=1';
     const { next } = await get(shared.reader, asked);
     const [path, search] = next!.split('?');
     expect(path).toBe('/api/seven/');
@@ -45,7 +45,7 @@ describe('the link to the next page', () => {
       ['columns', 'n'],
       ['columns', 'word'],
       ['q', ''],
-      ['_', '1'],
+      ['x', '1'],
     ]);
     expect(new URLSearchParams(search).get('cursor')).toMatch(/^[\w.~-]+$/);
   });
@@ -66,10 +66,10 @@ describe('the link to the next page', () => {
   });
 
   test('is a valid reference whatever is in the name and the parameters (DS-31, DS-41)', async () => {
-    const query = { limit: 1, q: '>\r\nSet-Cookie: a=b', _: '">;,é\u0000' };
+    const query = { limit: 1, q: '>\r\nSet-Cookie: a=b', x: '">;,é\u0000' };
     const { status } = await list(shared.reader, 'folder/späte daten {1}', query);
     expect(status).toBe(200);
-    const found = await walked('folder/späte daten {1}', { limit: 1, _: '">;,é\r\n' });
+    const found = await walked('folder/späte daten {1}', { limit: 1, x: '">;,é\r\n' });
     expect(columnOf(found, 'n')).toEqual([1, 2, 3]);
   });
 

@@ -610,8 +610,7 @@ describe('column names', () => {
     await refusal('{"__proto__":{"x":1}}');
     await refusal('{"constructor":{"prototype":{"x":1}}}');
     const path = '/api/typed/?__proto__[x]=1&constructor.prototype.x=1&__proto__=1&limit=1';
-    expect((await get(shared.reader, path)).status).toBe(422);
-    const { rows, status } = await get(shared.reader, '/api/typed/?limit=1');
+    const { rows, status } = await get(shared.reader, path);
     expect(status).toBe(200);
     expect(Object.keys(rows[0]!)).toEqual(['_row_id', 'key', 'i', 'x', 'f', 's']);
     expect(await matching('{"i":{}}')).toEqual(ALL);

@@ -166,10 +166,11 @@ describe('Accept', () => {
   });
 
   test('a callback parameter makes no script of the answer (S-X7)', async () => {
-    const path = '/api/mixed/?callback=alert&jsonp=alert&limit=1&columns=n';
-    const { status, text, headers } = await get(shared.reader, path);
-    expect(status).toBe(422);
-    expect(text).not.toContain('alert');
+    const { text, headers } = await get(
+      shared.reader,
+      '/api/mixed/?callback=alert&jsonp=alert&limit=1&columns=n',
+    );
+    expect(text).toBe('[{"_row_id":1,"n":1}]');
     expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
   });
 });

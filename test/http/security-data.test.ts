@@ -178,7 +178,7 @@ const queryCases: readonly SecurityCase[] = [
   ].map((path) =>
     get('S-Q1', 'alice', encodeURI(path), 422, { mustNot: [...SECRETS, /sqlite|syntax error/i] }),
   ),
-  get('S-Q4', 'alice', '/api/a/?__proto__[x]=1&limit=1', 422, { mustNot: [/"x"/] }),
+  get('S-Q4', 'alice', '/api/a/?__proto__[x]=1&limit=1', 200, { mustNot: [/"x"/] }),
   ...["' UNION ALL --", ';ATTACH x', 'load_extension(x)', '"', 'NEAR(', 'a OR', '*', '^'].map((q) =>
     get('S-Q1', 'alice', `/search?q=${encodeURIComponent(q)}`, 200, { mustNot: [/of-bob/] }),
   ),
@@ -195,7 +195,7 @@ const queryCases: readonly SecurityCase[] = [
 ];
 
 const contentCases: readonly SecurityCase[] = [
-  get('S-X7', 'alice', '/api/a/?callback=steal', 422, { mustNot: [/steal/] }),
+  get('S-X7', 'alice', '/api/a/?callback=steal', 200, { mustNot: [/steal/] }),
   get('S-X7', 'alice', '/api/a/?format=jsonp', 422),
   get('S-X9', 'alice', '/api/%3Cimg%20src=x%20onerror=1%3E/', 403, { mustNot: [/text\/html/] }),
   {
