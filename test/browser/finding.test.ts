@@ -87,7 +87,9 @@ test('the search follows what is typed; kinds narrow it; a row opens its table a
   await soon(() => page.getByRole('link', { name: 'Tables' }).getAttribute('aria-current')).toBe(
     'true',
   );
-  await soon(() => new URL(page.url()).searchParams.get('type')).toBe('csv,excel,parquet');
+  await soon(() => new URL(page.url()).searchParams.get('type')).toBe(
+    'csv,excel,parquet,json,sqlite,dbf',
+  );
   await results.getByRole('link', { name: 'red cup' }).click();
   await page.waitForURL((url) => url.pathname === '/ui/shop/products/');
   await soon(() => new URL(page.url()).search).toBe('?at=2');
