@@ -59,7 +59,7 @@ describe('a session (DS-103)', () => {
       'x',
       token.slice(1),
       `${token}a`,
-      `a${token.slice(1)}`,
+      `${token.startsWith('a') ? 'b' : 'a'}${token.slice(1)}`,
       'é'.repeat(43),
     ]) {
       expect(await findSession(at.db, other, now)).toBeNull();

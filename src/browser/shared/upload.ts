@@ -16,6 +16,7 @@ const LOST =
 /** Whether the server stored the file is unknown. */
 const LOST_ANSWER =
   'The connection was lost before the answer came. The list shows whether the file is there; if it is not, Upload sends it again.';
+const STOPPED_LATE = 'Stopped after all had been sent. The list shows whether the file is there.';
 const MAX_LINKS = 3;
 
 /** `refresh` shows the list anew; when it fails, the next page load shows it. */
@@ -89,7 +90,10 @@ export function startUpload(refresh: () => Promise<void>): void {
       end(isSent ? LOST_ANSWER : LOST, true);
       if (isSent) showAnew();
     });
-    request.addEventListener('abort', () => end('Stopped; nothing was stored.'));
+    request.addEventListener('abort', () => {
+      end(isSent ? STOPPED_LATE : 'Stopped; nothing was stored.');
+      if (isSent) showAnew();
+    });
     stop.onclick = () => request.abort();
     setBusy(true);
     request.send(new FormData(form));
