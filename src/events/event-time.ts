@@ -29,6 +29,21 @@ export function timeText(micros: number): string {
 }
 
 /**
+ * `amount` is in a unit `digits` decimal places above microseconds. Finer fractions are cut from the written digits,
+ * because multiplying a double may round up to the next microsecond.
+ */
+export function cutMicros(amount: number | string, digits: 3 | 6): number {
+  const text = /[eE]/.test(String(amount)) ? String(Number(amount)) : String(amount);
+  const match = /^([+-]?)(\d*)\.?(\d*)$/.exec(text);
+  if (match === null) return Math.floor(Number(text) * 10 ** digits);
+  const [, sign, whole = '', fraction = ''] = match;
+  const micros = Number(whole + fraction.slice(0, digits).padEnd(digits, '0'));
+  if (sign !== '-') return micros;
+  // Rounds down: before 1970 a cut fraction belongs to the microsecond before.
+  return /[1-9]/.test(fraction.slice(digits)) ? -micros - 1 : -micros;
+}
+
+/**
  * Any RFC 3339 form, with `T` or space, or a bare date; UTC without an offset; finer fractions are cut. Null for
  * anything else and outside years 0 to 9999.
  */

@@ -5,10 +5,10 @@
  */
 
 import type { Piece } from '../base/files/piece-writer.ts';
-import type { FileColumn } from './infer/file-type.ts';
-import type { FormCounts, Reading } from './infer/reading.ts';
+import type { ColumnType, FileColumn } from './infer/file-type.ts';
+import type { ColumnDates } from './values/column-dates.ts';
 import type { DateOrder } from './values/date-form.ts';
-import type { DecimalMark } from './values/number-spelling.ts';
+import type { DecimalMark, NumberStyle } from './values/number-spelling.ts';
 
 /** A value as the typed copy holds it: booleans are 0 and 1. */
 export type StoredValue = string | number | bigint | null;
@@ -25,6 +25,27 @@ export interface ClassCounts {
   number: number;
   boolean: number;
   string: number;
+}
+
+/** Spellings in a column. Blank cells and booleans are in none of these. */
+export interface FormCounts {
+  /** Cells by the number of their form; null: not all were looked at. */
+  forms: Record<string, number> | null;
+  /** Strings in no form; fewer than there are when `forms` is null. */
+  odd: number;
+  /** Numbers like `1.234`. */
+  pointed: number;
+  /** Cells that fit the date format of the file. */
+  formatted: number;
+  /** Numbers with a unit, by `affixKey`; their forms are those of the bare numbers. */
+  units: Record<string, number>;
+}
+
+export interface Reading {
+  readonly type: ColumnType;
+  readonly format?: 'date' | 'date-time';
+  readonly dates?: ColumnDates;
+  readonly numbers?: NumberStyle;
 }
 
 export interface Column extends Reading {

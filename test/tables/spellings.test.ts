@@ -7,10 +7,10 @@ import {
   countCell,
   emptyForms,
   FormCollector,
-  type Reading,
   readingsOf,
   type TextContext,
 } from '../../src/tables/infer/reading.ts';
+import type { Reading } from '../../src/tables/types.ts';
 import { dateSortKey, writtenDate } from '../../src/tables/values/column-dates.ts';
 import { spelledNumber, spellNumber } from '../../src/tables/values/number-spelling.ts';
 

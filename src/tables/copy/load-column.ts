@@ -24,11 +24,10 @@ import {
   isDateFormat,
   isNamed,
   PLAIN_CONTEXT,
-  type Reading,
   storageOf,
   type TextContext,
 } from '../infer/reading.ts';
-import type { Cell, ClassCounts, Column, StoredValue } from '../types.ts';
+import type { Cell, ClassCounts, Column, Reading, StoredValue } from '../types.ts';
 import { dateSortKey } from '../values/column-dates.ts';
 import { keyOfScanned } from '../values/date-scan.ts';
 import { isPointed } from '../values/number-spelling.ts';

@@ -15,12 +15,19 @@ import { type BlankMode, classOf } from '../infer/infer.ts';
 import {
   type CountedColumn,
   PLAIN_CONTEXT,
-  type Reading,
   readingsOf,
   type TextContext,
 } from '../infer/reading.ts';
 import { MAX_COLUMNS } from '../limits.ts';
-import type { Cell, Column, ColumnSink, ReadOptions, Segment, TableLayout } from '../types.ts';
+import type {
+  Cell,
+  Column,
+  ColumnSink,
+  Reading,
+  ReadOptions,
+  Segment,
+  TableLayout,
+} from '../types.ts';
 
 /** Rows held back to suppose types from. Smaller files are never read twice; memory is about ten times this. */
 export const SAMPLE_BYTES = 2 * 1024 * 1024;

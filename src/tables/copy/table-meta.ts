@@ -6,8 +6,8 @@
  * written before the file is replaced and gives, after a crash in between, the row ids of the new file.
  */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
-import type { FormCounts, TextContext } from '../infer/reading.ts';
-import type { ClassCounts, Column, Segment } from '../types.ts';
+import type { TextContext } from '../infer/reading.ts';
+import type { ClassCounts, Column, FormCounts, Segment } from '../types.ts';
 
 /** Raised when the layout changes: older copies are then rebuilt. */
 export const TABLE_FORMAT = 9;

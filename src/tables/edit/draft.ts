@@ -13,7 +13,7 @@ import type { Table, TableCommit } from '../copy/table.ts';
 import type { StoredSegment, TableJournal, TableState } from '../copy/table-meta.ts';
 import type { FileStamp } from '../../base/files/file-stamp.ts';
 import type { Cell, Column, EditPlan, TableChanges, StoredValue } from '../types.ts';
-import { storedValue } from '../infer/infer.ts';
+import { storedCell } from '../infer/infer.ts';
 import { countCell } from '../infer/reading.ts';
 
 export interface StepResult {
@@ -305,17 +305,6 @@ export class Draft {
       return { firstRowId, rows, bytes };
     });
   }
-}
-
-/** What a cell of an edit becomes in the typed copy. */
-export function storedCell(
-  cell: Cell | undefined,
-  column: Column,
-  blank: 'empty' | 'null',
-): StoredValue {
-  if (blank === 'empty') return storedValue(cell ?? '', column);
-  const isBlank = cell === undefined || (cell === '' && column.type !== 'string');
-  return storedValue(isBlank ? null : cell, column, blank);
 }
 
 function rowsNamedBy(step: Step): readonly number[] {

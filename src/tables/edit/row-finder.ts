@@ -6,8 +6,8 @@ import type { Table } from '../copy/table.ts';
 import { parseListParameters } from '../read/list-parameters.ts';
 import { type TableReader, StaleRead } from '../read/table-reader.ts';
 import type { PreparedRead } from '../copy/table-cache.ts';
-import { storedCell } from './draft.ts';
 import type { RowValues } from './mutation.ts';
+import { storedCell } from '../infer/infer.ts';
 import type { Column, StoredValue } from '../types.ts';
 
 /** Ids kept of one search; a change may not take more by far. */

@@ -1,6 +1,6 @@
 /** Values as Parquet counts them, of columns whose types a file declares and of texts that are dates. */
 import type { FileColumn, FileType, TimeUnit } from '../infer/file-type.ts';
-import type { Reading } from '../infer/reading.ts';
+import type { Reading } from '../types.ts';
 import { daysOf, momentOf, timeOf, UNITS_PER_SECOND } from '../values/calendar.ts';
 import { type ColumnDates, columnKey } from '../values/column-dates.ts';
 import { POWERS_OF_TEN } from '../values/short-decimal.ts';

@@ -101,6 +101,13 @@ export function storedValue(
   return (column.declared ? declaredValue(cell, column) : inferredValue(cell, column.type)) ?? cell;
 }
 
+/** What a cell of an edit becomes in the typed copy. */
+export function storedCell(cell: Cell | undefined, column: Column, blank: BlankMode): StoredValue {
+  if (blank === 'empty') return storedValue(cell ?? '', column);
+  const isBlank = cell === undefined || (cell === '' && column.type !== 'string');
+  return storedValue(isBlank ? null : cell, column, blank);
+}
+
 /** Blank is null; what is no such number stays text. */
 function spelledValue(
   cell: Exclude<Cell, null>,

@@ -12,16 +12,14 @@ import {
   isPointed,
   numberForm,
   type NumberContext,
-  type NumberStyle,
   numberStyleOf,
   unitStyleOf,
 } from '../values/number-spelling.ts';
 import { affixesOf, affixKey, numberWithUnit } from '../values/number-unit.ts';
-import type { Cell, ClassCounts, Column } from '../types.ts';
-import type { ColumnDates } from '../values/column-dates.ts';
+import type { Cell, ClassCounts, Column, FormCounts, Reading } from '../types.ts';
 import { datePattern, patternKey } from '../values/date-pattern.ts';
 import { declaredClass, declaredColumnType } from './declared-type.ts';
-import { type FileColumn, type ColumnType, presentedType } from './file-type.ts';
+import { type FileColumn, presentedType } from './file-type.ts';
 import { type BlankMode, classIn, typeOfCounts } from './infer.ts';
 
 /** Of the file a column is in. */
@@ -37,32 +35,11 @@ export interface TextContext extends NumberContext {
 
 export const PLAIN_CONTEXT: TextContext = { spellsNumbers: false };
 
-/** Spellings in a column. Blank cells and booleans are in none of these. */
-export interface FormCounts {
-  /** Cells by the number of their form; null: not all were looked at. */
-  forms: Record<string, number> | null;
-  /** Strings in no form; fewer than there are when `forms` is null. */
-  odd: number;
-  /** Numbers like `1.234`. */
-  pointed: number;
-  /** Cells that fit the date format of the file. */
-  formatted: number;
-  /** Numbers with a unit, by `affixKey`; their forms are those of the bare numbers. */
-  units: Record<string, number>;
-}
-
 /** A column of more is plain text: it is spelled in no way, and every edit writes the counts. */
 const MAX_FORMS = 1_000;
 
 export function emptyForms(): FormCounts {
   return { forms: {}, odd: 0, pointed: 0, formatted: 0, units: {} };
-}
-
-export interface Reading {
-  readonly type: ColumnType;
-  readonly format?: 'date' | 'date-time';
-  readonly dates?: ColumnDates;
-  readonly numbers?: NumberStyle;
 }
 
 export interface CountedColumn {

@@ -1,7 +1,7 @@
 /**
  * Elasticsearch `_bulk`: an action line, then a document line.
  */
-import { parseTime } from '../../event-time.ts';
+import { cutMicros, parseTime } from '../../event-time.ts';
 import type {
   Dialect,
   Entry,
@@ -14,7 +14,7 @@ import type {
 } from '../intake.ts';
 import { answerWith, IntakeRefusal } from '../intake.ts';
 import { isObject, JsonParseError, parseEntry } from '../json-text.ts';
-import { Entries, lenientText, Lines, cutMicros, microsText, numberOf } from '../wire/entries.ts';
+import { Entries, lenientText, Lines, microsText, numberOf } from '../wire/entries.ts';
 
 /** Elasticsearch clients refuse a server that does not send it. */
 export const ELASTIC_PRODUCT = { 'X-Elastic-Product': 'Elasticsearch' } as const;

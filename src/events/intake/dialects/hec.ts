@@ -13,7 +13,8 @@ import type {
 import { answerWith, IntakeRefusal, META_NAMES } from '../intake.ts';
 import type { EntryProblem } from '../intake.ts';
 import { exactJson, isObject, JsonParseError, parseEntry } from '../json-text.ts';
-import { Entries, lenientText, Lines, cutMicros, microsText, numberOf } from '../wire/entries.ts';
+import { cutMicros } from '../../event-time.ts';
+import { Entries, lenientText, Lines, microsText, numberOf } from '../wire/entries.ts';
 import type { JsonPiece } from '../wire/json-run.ts';
 import { JsonRun } from '../wire/json-run.ts';
 

@@ -1,8 +1,7 @@
 /** When and where an event happened, by the members that programs use for it. */
 import { JsonNumber } from '../../../base/json/json.ts';
-import { isInRange } from '../../event-time.ts';
+import { cutMicros, isInRange } from '../../event-time.ts';
 import { isObject } from '../json-text.ts';
-import { cutMicros } from '../wire/entries.ts';
 import type { Members } from './members.ts';
 import { wholeTime } from './text-time.ts';
 

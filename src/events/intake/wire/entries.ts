@@ -122,21 +122,6 @@ export function microsText(micros: number): string | null {
   return isInRange(micros) ? timeText(micros) : null;
 }
 
-/**
- * `amount` is in a unit `digits` decimal places above microseconds. Finer fractions are cut from the written digits,
- * because multiplying a double may round up to the next microsecond.
- */
-export function cutMicros(amount: number | string, digits: 3 | 6): number {
-  const text = /[eE]/.test(String(amount)) ? String(Number(amount)) : String(amount);
-  const match = /^([+-]?)(\d*)\.?(\d*)$/.exec(text);
-  if (match === null) return Math.floor(Number(text) * 10 ** digits);
-  const [, sign, whole = '', fraction = ''] = match;
-  const micros = Number(whole + fraction.slice(0, digits).padEnd(digits, '0'));
-  if (sign !== '-') return micros;
-  // Rounds down: before 1970 a cut fraction belongs to the microsecond before.
-  return /[1-9]/.test(fraction.slice(digits)) ? -micros - 1 : -micros;
-}
-
 /** RFC 3339, cut to microseconds; null for 0 and out of range. */
 export function nanosText(nanos: bigint): string | null {
   return nanos === 0n ? null : microsText(Number(nanos / 1000n));
