@@ -40,7 +40,7 @@ describe('who may import whom', () => {
   // Lowest first: a part may import any part of the rows before its own; within a row nobody sees anybody.
   const rows = [
     ['base'],
-    ['config'],
+    ['config', 'columns'],
     ['store', 'processes'],
     ['tables', 'accounts'],
     ['docroot', 'events', 'language', 'fulltext', 'handlers'],

@@ -2,7 +2,7 @@
  * Sums stay exact until rounded at the end (exact-sum.ts), so a result depends neither on row order nor on whether
  * SQL added some rows up before.
  */
-import { ExactSum, PackedIntegers } from './exact-sum.ts';
+import { ExactSum, PackedNumbers } from '../../columns/exact-sum.ts';
 import type { Meter } from '../run/operator.ts';
 import type { Use } from '../run/schema.ts';
 import { timeValue } from './time.ts';
@@ -50,7 +50,7 @@ interface AggregateDefinition {
 
 interface NumberFold {
   add(x: number, times: number): void;
-  addPacked?(packed: PackedIntegers): void;
+  addPacked?(packed: PackedNumbers): void;
   result(): number | null;
 }
 
@@ -63,7 +63,7 @@ function overNumbers(make: (meter: Meter) => NumberFold): AggregateDefinition['m
       return {
         add: (row, times) => {
           const value: unknown = get!(row);
-          if (value instanceof PackedIntegers) {
+          if (value instanceof PackedNumbers) {
             addPacked!(value);
             return;
           }
@@ -158,7 +158,7 @@ function extreme(sign: number): AggregateDefinition['make'] {
         add: (row) => {
           const given: unknown = get!(row);
           const value =
-            given instanceof PackedIntegers
+            given instanceof PackedNumbers
               ? sign > 0
                 ? given.most
                 : given.least
@@ -234,7 +234,7 @@ const count: AggregateDefinition['make'] = ({ get }) =>
     return {
       add: (row, times) => {
         const value: unknown = get === null ? true : get(row);
-        if (value instanceof PackedIntegers) rows += value.count;
+        if (value instanceof PackedNumbers) rows += value.count;
         else if (value !== null) rows += times;
       },
       result: () => rows,

@@ -23,7 +23,7 @@ export interface Source {
   sortsBy?(column: string): boolean;
   /**
    * Equal rows as one with their number. Rows are equal when the wanted parts are; one may still come several times,
-   * and cells of `numbers` may be `PackedIntegers`. Null when the source cannot do it for some part or condition. The
+   * and cells of `numbers` may be `PackedNumbers`. Null when the source cannot do it for some part or condition. The
    * conditions must be ones it decides.
    */
   readCounted?(

@@ -4,7 +4,7 @@
  * The SQL consists of the source's own texts; whatever a query says is a bound value.
  */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
-import { PackedIntegers } from '../expressions/exact-sum.ts';
+import { PackedNumbers } from '../../columns/exact-sum.ts';
 import { STRATEGY } from '../limits.ts';
 import { timeFromMicros } from '../expressions/time.ts';
 import { cellTypeOf, Schema, type CellType, type Column, type Part } from '../run/schema.ts';
@@ -365,7 +365,11 @@ function putPacked(row: Row, cell: Cell, stored: Stored, at: number, key: number
   const count = Number(stored[`n${at}`]);
   if (stored[`x${key}`] !== null || count === 0) return;
   const part = (name: string): number => Number(stored[`${name}${at}`]);
-  const sum = new PackedIntegers(count, part('h'), part('l'), part('a'), part('z'));
+  const parts = [
+    { value: part('h'), exponent: 32 },
+    { value: part('l'), exponent: 0 },
+  ];
+  const sum = new PackedNumbers(count, parts, part('a'), part('z'));
   put(row, cell, sum as unknown as Value);
 }
 
