@@ -25,9 +25,9 @@ import { pageReply } from './pages/page-reply.ts';
 import { errorPage } from './pages/views/error.tsx';
 import { type RunningServer, startServer, type TlsPair } from './http/server.ts';
 import type { Caller } from './accounts/rights/principal.ts';
-import type { ResourceView, ServerServices } from './http/dependencies.ts';
 import { lookAtState } from './api/health.ts';
 import { SyslogListeners } from './syslog/listeners.ts';
+import type { ResourceView, ServerServices } from './http/context.ts';
 
 /** A server that answers. */
 interface RunningService {

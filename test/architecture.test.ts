@@ -109,6 +109,20 @@ describe('who may import whom', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('no files reach each other in a circle, also not by types', () => {
+    const targets = Map.groupBy(imports, ({ file }) => file);
+    const done = new Set<string>();
+    const circles: string[] = [];
+    const follow = (file: string, way: readonly string[]): void => {
+      if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(' > '));
+      if (done.has(file)) return;
+      done.add(file);
+      for (const { target } of targets.get(file) ?? []) follow(target, [...way, file]);
+    };
+    for (const file of sources) follow(file, []);
+    expect(circles.filter((way) => !/src\/(?:tables|events)\//.test(way))).toEqual([]);
+  });
+
   test('imports name the file they mean, with its extension, and it exists', () => {
     const wrong = offending(
       ({ target }) => /^(?:src|plugins)\//.test(target) && !existsSync(join(root, target)),

@@ -3,7 +3,7 @@ import { createApiKey, listApiKeys, revokeApiKey } from '../operations/api-keys.
 import { apiKeysModel, newApiKeyModel, newApiKeyRequestModel } from './account-models.ts';
 import { emptyReply, jsonReply } from '../http/reply/reply.ts';
 import { lifecycle } from '../http/lifecycle.ts';
-import type { RouteRules } from '../http/route.ts';
+import type { RouteRules } from '../http/context.ts';
 
 const checks = { access: 'user', refusesScopedKeys: true } as const satisfies RouteRules;
 

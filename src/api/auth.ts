@@ -9,9 +9,10 @@ import {
 import { oidcSignOutAddress } from '../operations/oidc-sign-in.ts';
 import { callerModel, messageModel, passwordChangeModel, sessionsModel } from './account-models.ts';
 import { emptyReply, jsonReply, redirectReply } from '../http/reply/reply.ts';
-import type { Viewer, RouteRules } from '../http/route.ts';
 import { lifecycle } from '../http/lifecycle.ts';
 import { endSession } from '../http/hooks/session.ts';
+import type { RouteRules } from '../http/context.ts';
+import type { Viewer } from '../http/operation-description.ts';
 
 const checks = {
   access: 'user',

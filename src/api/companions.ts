@@ -4,11 +4,11 @@ import { Type } from '@sinclair/typebox';
 import { invalidRequest } from '../base/errors.ts';
 import type { Verb } from '../accounts/rights/principal.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
-import type { Context } from '../http/context.ts';
+import type { Context, RouteRules } from '../http/context.ts';
 import { lifecycle } from '../http/lifecycle.ts';
 import { parseEntityTags } from '../http/reply/negotiate.ts';
 import { emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
-import { readOnlyMode, type RouteRules } from '../http/route.ts';
+import { readOnlyMode } from '../http/route.ts';
 import {
   type CompanionChange,
   type CompanionObject,

@@ -28,7 +28,6 @@ import {
   requireWritableContent,
   ROW_METHODS,
 } from '../operations/datasets.ts';
-import type { Answer } from '../http/route.ts';
 import { isStillAdmitted } from '../http/hooks/admission.ts';
 import { beginChange, bodyHash } from '../http/hooks/idempotency.ts';
 import { requireKnownParameters } from '../http/hooks/known-parameters.ts';
@@ -41,7 +40,7 @@ import {
 } from '../http/reply/negotiate.ts';
 import { closeWhenSent, rangedAnswer } from '../http/reply/ranged-reply.ts';
 import { nextLink } from '../http/link-query.ts';
-import { bodyReply, emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
+import { bodyReply, emptyReply, jsonReply, type Reply, type Answer } from '../http/reply/reply.ts';
 import { whileAllowed } from '../http/reply/outgoing-stream.ts';
 
 /** A longer answer may outlast the caller's rights, which are then checked while it is sent. */

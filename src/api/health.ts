@@ -6,12 +6,11 @@ import { pathsOf } from '../docroot/registry/addresses.ts';
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { timestamp } from '../base/clock.ts';
-import type { Context } from '../http/context.ts';
+import type { Context, ServerServices } from '../http/context.ts';
 import { jsonError } from '../http/reply/errors.ts';
 import { type Reply, jsonReply } from '../http/reply/reply.ts';
 import { AppError } from '../base/errors.ts';
 import { lifecycle } from '../http/lifecycle.ts';
-import type { ServerServices } from '../http/dependencies.ts';
 
 /** Version of the API, not of the program. */
 export const API_VERSION = '0.3.0';

@@ -4,9 +4,9 @@ import type { App } from '../app.ts';
 import { Elysia } from 'elysia';
 import { AppError } from '../base/errors.ts';
 import { bodyReply } from '../http/reply/reply.ts';
-import type { Viewer } from '../http/route.ts';
 import { lifecycle } from '../http/lifecycle.ts';
 import type { Metrics } from '../http/metrics.ts';
+import type { Viewer } from '../http/operation-description.ts';
 
 /** Names of indexes: not for everybody with a key. */
 const OF_INDEXES = /^svc_event_last_timestamp_seconds\{.*\n/gm;

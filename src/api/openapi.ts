@@ -5,8 +5,8 @@ import { PRIVATE } from '../http/reply/headers.ts';
 import { bodyReply } from '../http/reply/reply.ts';
 import { describeApi } from './openapi/api-description.ts';
 import { lifecycle } from '../http/lifecycle.ts';
-import { OPERATION_TAGS } from '../http/route.ts';
 import { TYPE_NAMES } from './kind-names.ts';
+import { OPERATION_TAGS } from '../http/operation-description.ts';
 
 const TAGS: readonly string[] = [...OPERATION_TAGS, ...Object.keys(TYPE_NAMES)];
 

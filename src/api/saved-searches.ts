@@ -14,7 +14,7 @@ import {
   requireScope,
   updateSavedSearch,
 } from '../operations/saved-searches.ts';
-import type { Context } from '../http/context.ts';
+import type { Context, RouteRules } from '../http/context.ts';
 import { checkSavedQuery } from '../operations/searches.ts';
 import { eventErrorReply } from '../http/reply/errors.ts';
 import { eventJsonBody } from './events/body.ts';
@@ -22,7 +22,6 @@ import { eventFailureBodies } from './events/models.ts';
 import { nextLink } from '../http/link-query.ts';
 import { type Reply, bodyReply, emptyReply, jsonReply } from '../http/reply/reply.ts';
 import { lifecycle } from '../http/lifecycle.ts';
-import type { RouteRules } from '../http/route.ts';
 import { requireChangeable, requireFormat } from './events/events.ts';
 import { createHash } from 'node:crypto';
 import type { SavedSearchPlace } from '../events/saved-searches.ts';

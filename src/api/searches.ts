@@ -9,11 +9,11 @@ import { AppError } from '../base/errors.ts';
 import { decodeUtf8, JsonParseError, parseEventJson } from '../events/intake/json-text.ts';
 import { eventBody, joined, MAX_SMALL_BODY_BYTES } from './events/body.ts';
 import { preferredType } from '../http/reply/negotiate.ts';
-import type { FailureBodies } from '../http/route.ts';
 import { jsonReply, type Reply } from '../http/reply/reply.ts';
 import { lifecycle } from '../http/lifecycle.ts';
 import { searchReply } from './search-reply.ts';
 import { EVENT_ROUTE, requireAccepted, requireFormat } from './events/events.ts';
+import type { FailureBodies } from '../http/operation-description.ts';
 
 const ACCEPTED: Readonly<Record<string, Format>> = {
   'application/json': 'json',

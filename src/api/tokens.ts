@@ -9,10 +9,10 @@ import { eventJsonBody } from './events/body.ts';
 import { eventFailureBodies } from './events/models.ts';
 import { emptyReply, jsonReply } from '../http/reply/reply.ts';
 import { lifecycle } from '../http/lifecycle.ts';
-import type { RouteRules } from '../http/route.ts';
 import { describeChange, describeList } from './admin/descriptions.ts';
 import { adminDoor, answersDone, answersList } from './admin/handlers.ts';
 import { requireChangeable, requireFormat } from './events/events.ts';
+import type { RouteRules } from '../http/context.ts';
 
 const tokenView = Type.Object(
   {

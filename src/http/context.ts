@@ -13,7 +13,7 @@
  */
 import type { Principal, Caller } from '../accounts/rights/principal.ts';
 import { notAuthenticated } from '../accounts/identity/refusal.ts';
-import { invalidRequest } from '../base/errors.ts';
+import { type AppError, invalidRequest } from '../base/errors.ts';
 import type { Origin } from '../operations/access.ts';
 import { type CookieName, cookieValue, setCookieHeader } from './hooks/cookies.ts';
 import type { Peer } from './hooks/client-address.ts';
@@ -28,19 +28,21 @@ import { RequestBody } from './body/request-body.ts';
 import type { RequestTarget } from './hooks/request-target.ts';
 import type { Cors } from './hooks/cors.ts';
 import type { HostCheck } from './hooks/host-check.ts';
-import type { BegunChange } from './hooks/idempotency.ts';
-import type { FailurePage } from './reply/errors.ts';
+import type { Answer, Reply } from './reply/reply.ts';
 import { PRIVATE } from './reply/headers.ts';
 import type { Responder } from './reply/respond.ts';
-import type { Handler, RouteRules } from './route.ts';
-import type { ServerServices } from './dependencies.ts';
-
-interface LiveSession {
-  readonly id: number;
-  /** Value of its cookie. */
-  readonly token: string;
-  readonly userId: number;
-}
+import type {
+  FailureBodies,
+  OperationDescription,
+  RouteMethod,
+  Viewer,
+} from './operation-description.ts';
+import type { App } from '../app.ts';
+import type { Family, ResourceType } from '../docroot/kind.ts';
+import type { FirstRun } from '../operations/setup.ts';
+import type { ResourceFacts } from '../operations/resources.ts';
+import type { ReplyKey } from '../store/kept-replies.ts';
+import type { Metrics } from './metrics.ts';
 
 /** Bodies without a credential: a sign-in, a message to `/mcp`. */
 export const MAX_ANONYMOUS_BYTES = 64 * 1024;
@@ -49,6 +51,140 @@ const MAX_ANONYMOUS_VALUES = 1_000;
 export const MAX_JSON_BYTES = 1024 * 1024;
 
 const NO_COOKIES: readonly string[] = [];
+
+/** Answers a request that was let in. What it throws becomes an error answer. */
+export type Handler = (context: Context) => Answer | Promise<Answer>;
+
+/** What a body may be that is read as a whole; events and uploads have limits of their own. */
+export interface BodyLimits {
+  /** MAX_JSON_BYTES when missing; never more than `limits.max_body_bytes`, and MAX_ANONYMOUS_BYTES without a credential. */
+  readonly maxBytes?: number;
+  /** Values of JSON; those of JSON_BOUNDS when missing. */
+  readonly maxValues?: number;
+}
+
+/** What is checked before a route, and how its answers and failures look. Those of the first method hold for the path. */
+export interface RouteRules {
+  /** Who is let in: everybody, signed-in users, superusers. Finer rights are the operation's business. */
+  readonly access: 'public' | 'user' | 'superuser';
+  readonly body?: BodyLimits;
+  /** Parameters are digits only; a path with another text is looked up among the files. */
+  readonly hasNumbers?: boolean;
+  /** Name of what stands for `*`. */
+  readonly rest?: string;
+  /** The contract writes the path with a trailing slash, so the OpenAPI document does too. */
+  readonly endsInSlash?: boolean;
+  /** Who finds the route in the OpenAPI document; by `access` unless said otherwise. */
+  readonly isListedFor?: (viewer: Viewer) => boolean;
+  /** Unsafe methods that still work in read-only mode. */
+  readonly isExemptFromReadOnly?: boolean;
+  /** Methods that only create events, the only ones open to a key with `create_only`. */
+  readonly takesEventsBy?: readonly RouteMethod[];
+  /** Closed to API keys with scopes. */
+  readonly refusesScopedKeys?: boolean;
+  /** Unsafe methods must come from an own origin even without a session. */
+  readonly requiresOwnOrigin?: boolean;
+  /** A foreign `Origin` is refused before anybody is asked who they are. */
+  readonly refusesForeignOrigin?: boolean;
+  /** Takes the credentials of log clients and no cookies. */
+  readonly takesIngestCredentials?: boolean;
+  /** A credential in the query, for those; null for none. */
+  readonly queryToken?: (context: Context) => string | null;
+  /** Asked before an unsafe method that it does not have is refused; throws for who may not even write. */
+  readonly beforeMethodRefusal?: (context: Context) => Promise<void>;
+  /** Methods it does not have are looked up among the files. */
+  readonly leavesOtherMethods?: boolean;
+  /** Answers the same whatever credentials come along, good or bad (embedded assets). */
+  readonly ignoresCredentials?: boolean;
+  /** Waits for no turn: who asks ends a server that answers late. */
+  readonly comesFirst?: boolean;
+  /** A 401 stays one for HTML clients too. */
+  readonly neverRedirects?: boolean;
+  /** Errors are JSON for everybody, also outside of `/api`, `/schema`, `/admin` and `/mcp`. */
+  readonly hasJsonErrors?: boolean;
+  /** Called with every request that is refused before the handler, before the refusal goes out. */
+  readonly onRefused?: (context: Context, reason: AppError) => Promise<void>;
+  /** Failures in the words of another contract; redirects of HTML clients come first. */
+  readonly answersFailure?: (failure: AppError, context: Context) => Reply;
+  /** Bodies of those with this status, for the OpenAPI document; null where they are `{"detail"}`. */
+  readonly describesFailure?: FailureBodies;
+  /** `Cache-Control` of its answers; `no-store` unless said otherwise. */
+  readonly cacheControl?: string;
+  /** False: the path is 404 for everyone. Asked for each request. */
+  readonly isOn?: (services: ServerServices) => boolean | Promise<boolean>;
+  /** False: not in the OpenAPI document, though the path answers: with why it is switched off. */
+  readonly isListed?: (services: ServerServices) => boolean;
+  /** Unsafe methods take an `Idempotency-Key`; called before an answer is repeated, throws for who may not make the change. */
+  readonly repeats?: (context: Context) => void | Promise<void>;
+  /** The handler decides about read-only mode itself, after existence. */
+  readonly decidesReadOnly?: boolean;
+}
+
+/** One path of a server. */
+export interface Route {
+  /** As Elysia writes it: `/api/apikeys/:key_id`. */
+  readonly path: string;
+  /** As people read it: `/api/apikeys/{key_id}`, `/api/events/{id:int}`, `/_svc/{name:rest}`. */
+  readonly pattern: string;
+  readonly methods: readonly RouteMethod[];
+  readonly rules: RouteRules;
+  /** Each method in the OpenAPI document; absent for what it does not list. */
+  readonly describes: Readonly<Partial<Record<RouteMethod, OperationDescription>>>;
+}
+
+export interface ResourceView {
+  /** Path of the file in the document root; several sheets share it. */
+  readonly rel: string;
+  /** The table in it; null for a file that is one resource. */
+  readonly sheet: string | null;
+  readonly type: ResourceType;
+  readonly family: Family;
+  readonly name: string;
+  /** What is wrong with the file; null when nothing is. */
+  readonly problem: string | null;
+}
+
+/** What a caller may read, in byte order of `rel`, then of `name`. */
+export interface ReadableResources {
+  readonly resources: readonly ResourceView[];
+  /** The files among them that have a problem, once each. */
+  readonly problems: readonly { readonly resource: string; readonly problem: string }[];
+}
+
+/** What a server hands to its routes: the application, and what only a server has. */
+export interface ServerServices extends Readonly<App> {
+  readonly metrics: Metrics;
+  readonly firstRun: FirstRun;
+  /** `clock.monotonic()` at the start of the server. */
+  readonly startedAt: number;
+  readonly routes: readonly Route[];
+  /** Nothing for an anonymous caller. */
+  listReadable(caller: Caller): Promise<ReadableResources>;
+  /** What is known of a resource without reading it. */
+  factsOf(resource: ResourceView): ResourceFacts;
+  /** Rejects when the state database cannot be read and written, or is not in place; asked at most once a second. */
+  checkState(): Promise<void>;
+}
+
+/** What the page of a failure says. */
+export interface FailureView {
+  readonly status: number;
+  readonly detail: string;
+  readonly requestId: string;
+  /** A GET: the same address may be asked for again. */
+  readonly isRepeatable: boolean;
+  /** The form is older than the session, or comes from another site. */
+  readonly isStaleForm: boolean;
+  /** Seconds; null when unknown. */
+  readonly retryAfter: number | null;
+}
+
+/** Makes the page; the pages stand above this folder. */
+export type FailurePage = (
+  context: Context,
+  view: FailureView,
+  options: Pick<Reply, 'status' | 'headers'>,
+) => Reply;
 
 /** What is worked out once for a server. Settings used here need a restart. */
 export interface ServerParts {
@@ -67,6 +203,19 @@ export interface ServerParts {
   readonly hasTls: boolean;
   /** Whether who was let in may go on with a body that comes in slowly. */
   readonly mayStillSend: (context: Context) => Promise<boolean>;
+}
+
+interface LiveSession {
+  readonly id: number;
+  /** Value of its cookie. */
+  readonly token: string;
+  readonly userId: number;
+}
+
+/** The change that an `Idempotency-Key` stands for, while it is being made. */
+export interface BegunChange {
+  readonly key: ReplyKey;
+  readonly settle: () => void;
 }
 
 interface ContextFacts {

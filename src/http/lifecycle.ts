@@ -13,27 +13,19 @@ import { type AnyElysia, Elysia } from 'elysia';
 import { AppError } from '../base/errors.ts';
 import { isCrowded, ownTurn } from '../base/scheduling/time-slice.ts';
 import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
-import { type Context, FILES } from './context.ts';
+import { type Context, FILES, type Route, type RouteRules } from './context.ts';
 import { noteAccess } from './hooks/access-log.ts';
 import { admit } from './hooks/admission.ts';
 import { addCorsHeaders, preflightReply } from './hooks/cors.ts';
 import { beginChange, bodyHash, endChange } from './hooks/idempotency.ts';
 import { requireDescribedParameters } from './hooks/known-parameters.ts';
-import {
-  type OperationDescription,
-  isSafeMethod,
-  methodNotAllowed,
-  allowed,
-  type Answer,
-  patternOf,
-  type Route,
-  type RouteRules,
-} from './route.ts';
+import { isSafeMethod, methodNotAllowed, allowed, patternOf } from './route.ts';
 import { withBasePath } from './reply/base-path.ts';
 import { errorReply } from './reply/errors.ts';
 import { NO_STORE } from './reply/headers.ts';
 import type { StreamEnd } from './reply/outgoing-stream.ts';
-import { emptyReply, jsonReply } from './reply/reply.ts';
+import { emptyReply, jsonReply, type Answer } from './reply/reply.ts';
+import type { OperationDescription } from './operation-description.ts';
 
 /** Compressed in about a millisecond. */
 const LONG_BYTES = 32 * 1024;

@@ -2,7 +2,6 @@
  * The part of an address that the links of its page carry on. A page has dozens of them and a request head may hold 256 KiB,
  * so what does not fit is left out, and the frame says so.
  */
-import type { Context } from './context.ts';
 
 /** Characters of it; in a table of rows links have less. */
 export const MAX_LINK_CHARACTERS = 4 * 1024;
@@ -27,10 +26,13 @@ export function linkQuery(
 }
 
 /** The header that names the next page: the same address with the same parameters; empty on the last page. */
-export function nextLink(context: Context, cursor: string | null): Record<string, string> {
+export function nextLink(
+  page: { readonly path: string; readonly search: string },
+  cursor: string | null,
+): Record<string, string> {
   if (cursor === null) return {};
-  const query = new URLSearchParams(context.search);
+  const query = new URLSearchParams(page.search);
   query.delete('offset');
   query.set('cursor', cursor);
-  return { Link: `<${context.path}?${query}>; rel="next"` };
+  return { Link: `<${page.path}?${query}>; rel="next"` };
 }

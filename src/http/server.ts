@@ -16,15 +16,19 @@ import { noteArrival } from '../base/scheduling/arrival.ts';
 import { askedBy } from '../base/scheduling/current-person.ts';
 import { MAY_BE_SILENT } from '../processes/silent-socket.ts';
 import { BodyRoom } from './body/body-room.ts';
-import { Context, type ServerParts } from './context.ts';
-import type { ServerServices } from './dependencies.ts';
+import {
+  Context,
+  type ServerParts,
+  type Handler,
+  type ServerServices,
+  type FailurePage,
+} from './context.ts';
 import { announce, around, others } from './lifecycle.ts';
 import { mayStillSend } from './hooks/admission.ts';
 import { corsOf } from './hooks/cors.ts';
 import { createPeerReader, type Peer } from './hooks/client-address.ts';
 import { createHostCheck } from './hooks/host-check.ts';
 import { type PathShape, RequestTarget } from './hooks/request-target.ts';
-import type { FailurePage } from './reply/errors.ts';
 import { securityHeaders } from './reply/headers.ts';
 import {
   type Connection,
@@ -34,7 +38,7 @@ import {
   SlowAnswers,
 } from './reply/idle-limit.ts';
 import { Responder } from './reply/respond.ts';
-import { type Handler, routesOf } from './route.ts';
+import { routesOf } from './route.ts';
 
 /** Longest request head, request line included. Bun answers longer ones 431 by itself. */
 const MAX_HEAD_BYTES = 256 * 1024;

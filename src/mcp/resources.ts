@@ -14,7 +14,7 @@ import { requireCaller, type ToolCall } from './tool.ts';
 import { invalidParams } from './message.ts';
 import { MAX_NAME, nameIn, requireResource, unknownResource, uriOf } from './named-resource.ts';
 import { orUnknown, readFile, readRows, rowsObject } from './resource-content.ts';
-import type { ServerServices } from '../http/dependencies.ts';
+import type { ServerServices } from '../http/context.ts';
 
 const PAGE_SIZE = 100;
 const ROWS = 100;

@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia';
 import { notAuthenticated } from '../accounts/identity/refusal.ts';
-import type { Context } from '../http/context.ts';
-import type { ServerServices } from '../http/dependencies.ts';
+import type { Context, ServerServices } from '../http/context.ts';
 import { lifecycle } from '../http/lifecycle.ts';
 
 /** Bytes; `limits.max_body_bytes` applies too. */

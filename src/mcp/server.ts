@@ -10,11 +10,11 @@ import {
 import { API_VERSION } from '../api/health.ts';
 import type { Caller } from '../accounts/rights/principal.ts';
 import type { Origin } from '../operations/access.ts';
-import type { ServerServices } from '../http/dependencies.ts';
 import { CODES, HANDSHAKE_VERSIONS, invalidParams, type Members } from './message.ts';
 import { listPage, readAddress, template } from './resources.ts';
 import { callTool, failureText } from './tool.ts';
 import { ownTools, tools } from './tools/index.ts';
+import type { ServerServices } from '../http/context.ts';
 
 /** One request and its result. */
 export interface Exchange {

@@ -6,10 +6,10 @@ import type {
 import type { Caller, Principal } from '../accounts/rights/principal.ts';
 import { AppError, type ValidationIssue } from '../base/errors.ts';
 import type { Origin } from '../operations/access.ts';
-import type { ServerServices } from '../http/dependencies.ts';
 import { checkArguments } from './arguments.ts';
 import { jsonPieces, JsonText } from './json-text.ts';
 import type { Members } from './message.ts';
+import type { ServerServices } from '../http/context.ts';
 
 /** The arguments are already checked against the tool's schema. */
 export interface ToolCall {

@@ -3,10 +3,10 @@
  * is little, else its folders as links to pages of their own, and a long level a part at a time.
  */
 import { pageAddress } from '../docroot/registry/addresses.ts';
-import type { ResourceView } from '../http/dependencies.ts';
 import type { ResourceFacts } from '../operations/resources.ts';
 import { kindName } from '../api/kind-names.ts';
 import { folderAddress } from './addresses.ts';
+import type { ResourceView } from '../http/context.ts';
 
 /** A resource in the list. */
 export interface TreeEntry extends ResourceFacts {

@@ -4,9 +4,9 @@
 import { findListenerProblem, noteLostSyslog, storeSyslog } from '../operations/syslog.ts';
 import { countActiveSuperusers } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
-import type { ServerServices } from '../http/dependencies.ts';
 import type { TlsPair } from '../http/server.ts';
 import { SyslogListener } from './listener.ts';
+import type { ServerServices } from '../http/context.ts';
 
 /** Opens and closes them all. */
 export class SyslogListeners {

@@ -1,10 +1,10 @@
 /** How long a connection may stand still: with half a body, between requests, while an answer is made (DS-18; reliability M11). */
 import { expect, test } from 'bun:test';
 import { jsonReply } from '../../src/http/reply/reply.ts';
-import type { Handler } from '../../src/http/route.ts';
 import type { TestRoute } from './server-fixture.ts';
 import { RawSocket } from '../http/raw-socket.ts';
 import { startFixture } from './server-fixture.ts';
+import type { Handler } from '../../src/http/context.ts';
 
 /** Bun looks every 4 s: below 5 s a connection could be cut at once. */
 const IDLE = { between: 5, body: 5, stream: 255 };

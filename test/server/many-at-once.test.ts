@@ -1,10 +1,10 @@
 /** Requests that arrive together: the many of one person do not go before the one of another (S-D1). */
 import { expect, test } from 'bun:test';
 import { jsonReply } from '../../src/http/reply/reply.ts';
-import type { Handler } from '../../src/http/route.ts';
 import type { TestRoute } from './server-fixture.ts';
 import { RawSocket } from '../http/raw-socket.ts';
 import { startFixture } from './server-fixture.ts';
+import type { Handler } from '../../src/http/context.ts';
 
 const MANY = 40;
 const ANSWER_MS = 40;

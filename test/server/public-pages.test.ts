@@ -24,10 +24,10 @@ import { searchPage } from '../../src/pages/views/search.tsx';
 import { setupPage } from '../../src/pages/views/setup.tsx';
 import { uploadedPage } from '../../src/pages/views/uploads.tsx';
 import { uploadRefusedPage } from '../../src/pages/views/uploads.tsx';
-import type { ReadableResources } from '../../src/http/dependencies.ts';
 import { allPages } from './all-pages.ts';
 import { adminPagesWith } from './admin-page-views.ts';
 import { startFixture } from './server-fixture.ts';
+import type { ReadableResources } from '../../src/http/context.ts';
 
 const HTML = { Accept: 'text/html' };
 const readable: ReadableResources = {

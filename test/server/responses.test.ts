@@ -1,11 +1,11 @@
 /** What goes out on the wire: conditional answers, compression, streams (DS-6, DS-19, DS-20, DS-39, DS-46). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { bodyReply, emptyReply, jsonReply } from '../../src/http/reply/reply.ts';
-import type { Handler } from '../../src/http/route.ts';
 import type { TestRoute } from './server-fixture.ts';
 import { until } from '../support/database.ts';
 import { startFixture } from './server-fixture.ts';
 import type { Fixture } from './server-fixture.ts';
+import type { Handler } from '../../src/http/context.ts';
 
 const LONG = JSON.stringify(Array.from({ length: 200 }, (_, id) => ({ id, name: `name ${id}` })));
 const ended: string[] = [];

@@ -32,13 +32,11 @@ import { CacheEntries } from '../../src/docroot/cache-entries.ts';
 import { openEvents } from '../../src/events/open-events.ts';
 import { FirstRun } from '../../src/operations/setup.ts';
 import { Rebuilds } from '../../src/fulltext/rebuilds.ts';
-import type { ReadableResources, ServerServices } from '../../src/http/dependencies.ts';
 import { lifecycle } from '../../src/http/lifecycle.ts';
 import { IDLE_SECONDS } from '../../src/http/reply/idle-limit.ts';
 import type { IdleSeconds } from '../../src/http/reply/idle-limit.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { jsonReply } from '../../src/http/reply/reply.ts';
-import type { Handler, RouteMethod, RouteRules } from '../../src/http/route.ts';
 import { pageReply } from '../../src/pages/page-reply.ts';
 import { errorPage } from '../../src/pages/views/error.tsx';
 import { plugins, routes } from '../../src/routes.ts';
@@ -46,6 +44,13 @@ import { startServer } from '../../src/http/server.ts';
 import type { RunningServer, TlsPair } from '../../src/http/server.ts';
 import { temporaryDatabase, testClock, testLog } from '../support/database.ts';
 import type { TestClock } from '../support/database.ts';
+import type {
+  Handler,
+  RouteRules,
+  ReadableResources,
+  ServerServices,
+} from '../../src/http/context.ts';
+import type { RouteMethod } from '../../src/http/operation-description.ts';
 
 /** A path with its handlers, each without Elysia's context. */
 export interface TestRoute extends RouteRules {

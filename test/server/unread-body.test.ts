@@ -3,9 +3,9 @@ import { expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { jsonReply } from '../../src/http/reply/reply.ts';
-import type { Handler } from '../../src/http/route.ts';
 import type { TestRoute } from './server-fixture.ts';
 import { sendRaw, startFixture, statusOf } from './server-fixture.ts';
+import type { Handler } from '../../src/http/context.ts';
 
 const MIB = 1024 * 1024;
 /** More than the buffers of both sides of a connection hold. */

@@ -2,15 +2,15 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { MAX_LIST_ITEMS } from '../../tables/read/list-plan.ts';
 import type { ListSource } from '../../store/list-source.ts';
 import { successModel } from '../administration-models.ts';
+import { invalidRequest, type ValidationIssue } from '../../base/errors.ts';
+import { integerParameter } from '../../tables/read/list-parameters.ts';
+import type { Context } from '../../http/context.ts';
 import type {
   AnswerDescription,
   BodyDescription,
   OperationDescription,
   ParameterDescription,
-} from '../../http/route.ts';
-import { invalidRequest, type ValidationIssue } from '../../base/errors.ts';
-import { integerParameter } from '../../tables/read/list-parameters.ts';
-import type { Context } from '../../http/context.ts';
+} from '../../http/operation-description.ts';
 
 export function describeList(
   summary: string,

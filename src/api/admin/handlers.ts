@@ -5,8 +5,7 @@ import {
   administratorOf,
 } from '../../operations/administration.ts';
 import type { ListPage } from '../../store/list-source.ts';
-import type { Context } from '../../http/context.ts';
-import type { ServerServices } from '../../http/dependencies.ts';
+import type { Context, ServerServices } from '../../http/context.ts';
 import { nextLink } from '../../http/link-query.ts';
 import { jsonReply, type Reply } from '../../http/reply/reply.ts';
 import type { Asked } from '../../http/lifecycle.ts';

@@ -7,14 +7,13 @@ import {
   readIngestSettings,
   replaceIngestSettings,
 } from '../../operations/ingest-settings.ts';
-import type { Context } from '../../http/context.ts';
+import type { Context, RouteRules } from '../../http/context.ts';
 import { eventErrorReply } from '../../http/reply/errors.ts';
 import { eventJsonBody } from './body.ts';
 import { ingestSettingsModel } from './models.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { jsonReply } from '../../http/reply/reply.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
-import type { RouteRules } from '../../http/route.ts';
 import { requireFormat } from './events.ts';
 
 const settings = { description: 'The settings', schema: ingestSettingsModel };

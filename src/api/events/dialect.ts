@@ -11,20 +11,15 @@ import {
   noteRefusedIntake,
   queuePlace,
 } from '../../operations/events.ts';
-import type { Context } from '../../http/context.ts';
+import type { Context, RouteRules } from '../../http/context.ts';
 import { idempotencyKey } from '../../http/hooks/idempotency.ts';
 import { decodedBody, type DecodedBody } from './body.ts';
-import {
-  type BodyDescription,
-  type OperationDescription,
-  readOnlyMode,
-  patternOf,
-  type RouteRules,
-} from '../../http/route.ts';
+import { readOnlyMode, patternOf } from '../../http/route.ts';
 import { type Reply, emptyReply } from '../../http/reply/reply.ts';
 import type { Asked } from '../../http/lifecycle.ts';
 import { refusalOf } from '../../accounts/identity/refusal.ts';
 import { splitAuthorization } from '../../accounts/identity/method.ts';
+import type { BodyDescription, OperationDescription } from '../../http/operation-description.ts';
 
 /** How a log protocol is spoken over HTTP. */
 export interface DialectAdapter {

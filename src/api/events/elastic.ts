@@ -2,13 +2,13 @@ import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
 import { bulkError, ELASTIC_PRODUCT } from '../../events/intake/dialects/bulk.ts';
-import type { Context } from '../../http/context.ts';
+import type { Context, RouteRules } from '../../http/context.ts';
 import type { DialectAdapter } from './dialect.ts';
 import { accepts, DIALECT_RULES, dialectRoute } from './dialect.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { bodyReply, jsonReply } from '../../http/reply/reply.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
-import type { OperationDescription, RouteRules } from '../../http/route.ts';
+import type { OperationDescription } from '../../http/operation-description.ts';
 
 const bulkModel = Type.Object(
   { took: Type.Integer(), errors: Type.Boolean(), items: Type.Array(Type.Any()) },

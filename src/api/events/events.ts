@@ -17,7 +17,7 @@ import {
   updateEvent,
 } from '../../operations/events.ts';
 import { isStillAdmitted } from '../../http/hooks/admission.ts';
-import type { Context } from '../../http/context.ts';
+import type { Context, RouteRules } from '../../http/context.ts';
 import { idempotencyKey } from '../../http/hooks/idempotency.ts';
 import { eventBody } from './body.ts';
 import { eventErrorReply } from '../../http/reply/errors.ts';
@@ -32,12 +32,13 @@ import {
 import { ignoredHeader, LIST_PARAMETERS, readListQuery } from './query.ts';
 import { acceptsSome, preferredType } from '../../http/reply/negotiate.ts';
 import { nextLink } from '../../http/link-query.ts';
-import { readOnlyMode, type RouteRules, type Viewer } from '../../http/route.ts';
+import { readOnlyMode } from '../../http/route.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { bodyReply, emptyReply } from '../../http/reply/reply.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { whileAllowed } from '../../http/reply/outgoing-stream.ts';
 import { noteUnknownSender } from './dialect.ts';
+import type { Viewer } from '../../http/operation-description.ts';
 
 const TYPES = {
   json: 'application/json',

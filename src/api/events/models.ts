@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
-import type { FailureBodies, ParameterDescription } from '../../http/route.ts';
+import type { FailureBodies, ParameterDescription } from '../../http/operation-description.ts';
 
 const dateTime = Type.String({ format: 'date-time' });
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);

@@ -10,7 +10,7 @@ import { openTail } from '../../operations/event-tails.ts';
 import { microsOf, searchTime } from '../../language/expressions/time.ts';
 import { inZone } from '../../language/expressions/zone.ts';
 import { isStillAdmitted } from '../../http/hooks/admission.ts';
-import type { Context } from '../../http/context.ts';
+import type { Context, RouteRules } from '../../http/context.ts';
 import {
   fieldParameters,
   fieldSummaryModel,
@@ -22,7 +22,6 @@ import { FILTER_PARAMETERS, ignoredHeader, nulReply, readSelection, readWhole } 
 import type { Reply } from '../../http/reply/reply.ts';
 import { bodyReply, jsonReply } from '../../http/reply/reply.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
-import type { RouteRules } from '../../http/route.ts';
 import { EVENT_ROUTE, requireReadableFormat } from './events.ts';
 
 const EVENT_STREAM = 'text/event-stream';

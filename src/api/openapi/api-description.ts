@@ -7,11 +7,10 @@ import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import { mayUseEvents } from '../../operations/event-access.ts';
 import type { DescribedResource } from '../../operations/resources.ts';
 import { describeResources, usableResources } from '../../operations/resources.ts';
-import type { ServerServices } from '../../http/dependencies.ts';
-import type { Route } from '../../http/route.ts';
 import { type DocumentOrder, openApiDocument, openApiText } from './document.ts';
 import { standalonePaths } from './handler-paths.ts';
 import type { JsonObject } from './models.ts';
+import type { Route, ServerServices } from '../../http/context.ts';
 
 export interface ApiDescription {
   /** JSON text in UTF-8, in pieces. */

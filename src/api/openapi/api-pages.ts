@@ -11,13 +11,13 @@ import { isCrowded, ownTurn } from '../../base/scheduling/time-slice.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import { describeResources } from '../../operations/resources.ts';
 import { kindName } from '../kind-names.ts';
-import type { OperationTag } from '../../http/route.ts';
-import type { ServerServices } from '../../http/dependencies.ts';
 import { callersApi } from './api-description.ts';
 import { type DocumentOrder, openApiDocument } from './document.ts';
 import { type ApiOperation, operationOf } from './api-operation.ts';
 import type { JsonObject } from './models.ts';
 import { type Components, isObject, textOf } from './schema-text.ts';
+import type { OperationTag } from '../../http/operation-description.ts';
+import type { ServerServices } from '../../http/context.ts';
 
 export interface OperationGroup {
   readonly name: string;

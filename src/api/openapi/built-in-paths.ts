@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox';
+import { meaningOf, type JsonObject, type ModelSet, type DocumentParts } from './models.ts';
+import type { Route } from '../../http/context.ts';
 import type {
   AnswerDescription,
   BodyDescription,
   OperationDescription,
-  Route,
   RouteMethod,
-} from '../../http/route.ts';
-import { meaningOf, type JsonObject, type ModelSet, type DocumentParts } from './models.ts';
+} from '../../http/operation-description.ts';
 
 /** Null when the route describes nothing. */
 export function builtInPath(route: Route, parts: DocumentParts): [string, JsonObject] | null {

@@ -5,13 +5,14 @@
  */
 import { encodePath } from '../../base/paths.ts';
 import type { DescribedResource } from '../../operations/resources.ts';
-import type { Viewer, Route } from '../../http/route.ts';
 import { API_VERSION } from '../health.ts';
 import { builtInPath } from './built-in-paths.ts';
 import { headerComponents, parameterComponents } from './dataset-parameters.ts';
 import { handlerItem } from './handler-paths.ts';
 import { type JsonObject, type DocumentParts, newParts, securitySchemes } from './models.ts';
 import { resourcePaths } from './resource-paths.ts';
+import type { Route } from '../../http/context.ts';
+import type { Viewer } from '../../http/operation-description.ts';
 
 export interface DocumentOrder {
   /** Those that are on, whoever may see them. */

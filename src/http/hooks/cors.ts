@@ -5,7 +5,6 @@
  * administration stay with the own origin.
  */
 import type { Config } from '../../config/settings.ts';
-import type { Context } from '../context.ts';
 import { emptyReply, type Reply } from '../reply/reply.ts';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
@@ -37,6 +36,13 @@ export interface Cors {
   readonly maxAge: string;
 }
 
+interface CrossRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly request: Request;
+  readonly server: { readonly cors: Cors | null };
+}
+
 export function corsOf({ cors }: Pick<Config, 'cors'>): Cors | null {
   if (cors.origins.length === 0) return null;
   return {
@@ -53,14 +59,14 @@ export function isAllowedOrigin(cors: Cors | null, origin: string): boolean {
 }
 
 /** The configuration trusts the page that asks with the session of whoever looks at it. */
-export function comesFromTrustedPage({ path, request, server: { cors } }: Context): boolean {
+export function comesFromTrustedPage({ path, request, server: { cors } }: CrossRequest): boolean {
   const origin = request.headers.get('origin');
   if (cors === null || !cors.takesCredentials || origin === null) return false;
   return isAllowedOrigin(cors, origin) && !OWN_PAGES.test(path);
 }
 
 /** The answer to the question of a browser that comes before a request; null for anything else. No credential comes with it. */
-export function preflightReply(context: Context): Reply | null {
+export function preflightReply(context: CrossRequest): Reply | null {
   const { method, path, request, server } = context;
   if (server.cors === null || method !== 'OPTIONS' || OWN_PAGES.test(path)) return null;
   const { headers } = request;
@@ -77,7 +83,7 @@ export function preflightReply(context: Context): Reply | null {
 
 /** Lets the page read the answer. */
 export function addCorsHeaders(
-  { path, request, server: { cors } }: Context,
+  { path, request, server: { cors } }: CrossRequest,
   headers: Headers,
 ): void {
   if (cors === null || OWN_PAGES.test(path)) return;

@@ -7,21 +7,14 @@
 import { createHmac } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import type { ReplyKey } from '../../store/kept-replies.ts';
-import type { Context } from '../context.ts';
-import type { Reply } from '../reply/reply.ts';
-import type { Answer } from '../route.ts';
+import type { BegunChange, Context } from '../context.ts';
+import type { Answer, Reply } from '../reply/reply.ts';
 
 const HOUR_MS = 3_600_000;
 /** Headers of an answer that belong to its body. */
 const KEPT_HEADERS = ['Content-Type', 'ETag', 'Location', 'Preference-Applied', 'Allow'];
 /** Failures before anything was changed, and failures after which nobody knows. */
 const UNCHANGED: ReadonlySet<number> = new Set([502, 503, 504, 507]);
-
-/** The change that a key stands for, while it is being made. */
-export interface BegunChange {
-  readonly key: ReplyKey;
-  readonly settle: () => void;
-}
 
 /** By user, route and key: resolve when the change is made or refused. */
 const begun = new WeakMap<object, Map<string, Promise<void>>>();

@@ -4,8 +4,8 @@
  */
 import { invalidRequest } from '../../base/errors.ts';
 import { suggestion } from '../../config/nearest-name.ts';
-import type { Context } from '../context.ts';
-import { isSafeMethod, type Route } from '../route.ts';
+import type { Context, Route } from '../context.ts';
+import { isSafeMethod } from '../route.ts';
 
 /** Of one or two letters every name is near; brackets and capitals belong to other programs. */
 const SLIP = /^[a-z][a-z_]{2,}$/;

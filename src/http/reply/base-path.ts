@@ -5,8 +5,7 @@
  * as it is, so no top folder may be called like its first segment.
  */
 import { underBase } from '../../base/paths.ts';
-import type { Answer } from '../route.ts';
-import type { Reply } from './reply.ts';
+import type { Reply, Answer } from './reply.ts';
 
 const ADDRESS_ATTRIBUTES: ReadonlySet<string> = new Set([
   'href',

@@ -10,26 +10,6 @@ import { isSafeMethod } from '../route.ts';
 import { type Reply, emptyReply, jsonReply } from './reply.ts';
 import { BASIC_CHALLENGE, refusalOf, TOKEN_CHALLENGE } from '../../accounts/identity/refusal.ts';
 
-/** What the page of a failure says. */
-export interface FailureView {
-  readonly status: number;
-  readonly detail: string;
-  readonly requestId: string;
-  /** A GET: the same address may be asked for again. */
-  readonly isRepeatable: boolean;
-  /** The form is older than the session, or comes from another site. */
-  readonly isStaleForm: boolean;
-  /** Seconds; null when unknown. */
-  readonly retryAfter: number | null;
-}
-
-/** Makes the page; the pages stand above this folder. */
-export type FailurePage = (
-  context: Context,
-  view: FailureView,
-  options: Pick<Reply, 'status' | 'headers'>,
-) => Reply;
-
 /** Path prefixes whose errors are JSON for everybody; below `/admin/ui` are pages. */
 const JSON_PREFIX = /^\/(?:api|schema|admin(?!\/ui\/)|mcp)(?:\/|$)/;
 

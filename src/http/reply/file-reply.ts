@@ -9,13 +9,13 @@ import type { Documents } from '../../docroot/documents.ts';
 import type { OpenedFile } from '../../docroot/opener.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../context.ts';
-import type { Answer } from '../route.ts';
 import {
   closeWhenSent,
   type RangedAnswer,
   type RangedContent,
   rangedAnswer,
 } from './ranged-reply.ts';
+import type { Answer } from './reply.ts';
 
 /** A file that changes each time it is read is sent as it was read last. */
 const MAX_ATTEMPTS = 8;

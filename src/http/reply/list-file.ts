@@ -12,7 +12,7 @@ import { bodyReply, type Reply } from './reply.ts';
 import type { ColumnType } from '../../tables/infer/file-type.ts';
 import { Type } from '@sinclair/typebox';
 import type { Context } from '../context.ts';
-import type { ParameterDescription } from '../route.ts';
+import type { ParameterDescription } from '../operation-description.ts';
 
 /** More are for the API, which pages. */
 const MAX_LIST_ROWS = 10_000;

@@ -8,11 +8,10 @@
 import { existsSync } from 'node:fs';
 import type { HeldFile } from '../../base/files/file-source.ts';
 import type { Context } from '../context.ts';
-import type { Answer } from '../route.ts';
 import { type ByteRange, contentRange, parseRanges, rangeHolds } from './byte-ranges.ts';
 import { isTextLike, MIN_GZIP_BYTES, acceptsGzip, quotedTag } from './negotiate.ts';
 import { byteStream } from './outgoing-stream.ts';
-import { emptyReply, type Reply } from './reply.ts';
+import { emptyReply, type Reply, type Answer } from './reply.ts';
 
 /** Read into memory at once. A thousand slow readers hold a thousand times this. */
 const WHOLE_BYTES = 256 * 1024;

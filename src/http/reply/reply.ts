@@ -21,6 +21,9 @@ export interface Reply {
   readonly isKept?: boolean;
 }
 
+/** A `Response` goes out as it is but for the headers every response has. */
+export type Answer = Reply | Response;
+
 interface ReplyOptions {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;

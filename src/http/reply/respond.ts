@@ -14,8 +14,7 @@ import {
 } from './negotiate.ts';
 import { byteStream, countedStream, discardBody, wholeAtOnce } from './outgoing-stream.ts';
 import type { StreamEnd } from './outgoing-stream.ts';
-import type { BodyStream, Reply } from './reply.ts';
-import type { Answer } from '../route.ts';
+import type { BodyStream, Reply, Answer } from './reply.ts';
 
 /** Headers a handler may set itself; every other one of ours wins over its. */
 const OVERRIDABLE: ReadonlySet<string> = new Set(['content-security-policy', 'cache-control']);

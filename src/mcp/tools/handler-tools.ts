@@ -6,13 +6,13 @@ import type { Resource } from '../../docroot/registry/registry.ts';
 import { standalonePaths } from '../../api/openapi/handler-paths.ts';
 import { handlerHeaders } from '../../http/handler-exchange.ts';
 import { isSafeMethod } from '../../http/route.ts';
-import type { ServerServices } from '../../http/dependencies.ts';
 import { mayAccess } from '../../operations/access.ts';
 import { callHandler } from '../../operations/handlers.ts';
 import { JsonText, writeJson } from '../json-text.ts';
 import { isObject, type Members } from '../message.ts';
 import { toolName } from '../tool-name.ts';
 import { type Tool, type ToolCall, type ToolResult, tooLarge } from '../tool.ts';
+import type { ServerServices } from '../../http/context.ts';
 
 /** More tools than this only confuse whoever chooses among them. */
 const MAX_TOOLS = 100;

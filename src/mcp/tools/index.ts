@@ -1,6 +1,5 @@
 import type { Caller } from '../../accounts/rights/principal.ts';
 import { AppError } from '../../base/errors.ts';
-import type { ServerServices } from '../../http/dependencies.ts';
 import type { Tool } from '../tool.ts';
 import { handlerTools } from './handler-tools.ts';
 import { savedSearchTools } from './saved-search-tools.ts';
@@ -11,6 +10,7 @@ import { readResource } from './read-resource.ts';
 import { searchEvents } from './search-events.ts';
 import { search } from './search.ts';
 import { writeResource } from './write-resource.ts';
+import type { ServerServices } from '../../http/context.ts';
 
 export const tools: readonly Tool[] = [
   listResources,

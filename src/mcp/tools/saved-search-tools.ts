@@ -8,11 +8,11 @@ import {
   listSavedSearches,
   type SavedSearchView,
 } from '../../operations/saved-searches.ts';
-import type { ServerServices } from '../../http/dependencies.ts';
 import type { Principal } from '../../accounts/rights/principal.ts';
 import { toolName } from '../tool-name.ts';
 import type { Tool } from '../tool.ts';
 import { searchEvents } from './search-events.ts';
+import type { ServerServices } from '../../http/context.ts';
 
 /** More tools than this only confuse whoever chooses among them. */
 const MAX_TOOLS = 100;

@@ -6,8 +6,7 @@
 import type { PropsWithChildren } from '@kitajs/html';
 import { adminOf } from '../../api/admin/handlers.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Context } from '../../http/context.ts';
-import type { ServerServices } from '../../http/dependencies.ts';
+import type { Context, ServerServices } from '../../http/context.ts';
 import { askedFormat, formatHrefs, requireListRows } from '../../http/reply/list-file.ts';
 import type { Administrator, ListRequest } from '../../operations/administration.ts';
 import { findUserByName, namesOfUsers } from '../../operations/users.ts';

@@ -12,8 +12,7 @@ import type { PropsWithChildren } from '@kitajs/html';
 import { adminDoor, adminOf } from '../../api/admin/handlers.ts';
 import { AppError } from '../../base/errors.ts';
 import { idOf, problemText } from '../form-request.ts';
-import type { Context } from '../../http/context.ts';
-import type { ServerServices } from '../../http/dependencies.ts';
+import type { Context, RouteRules, ServerServices } from '../../http/context.ts';
 import {
   askedFormat,
   formatParameter,
@@ -23,7 +22,6 @@ import {
 import { pageReply } from '../page-reply.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
-import type { RouteRules } from '../../http/route.ts';
 import type { Administrator } from '../../operations/administration.ts';
 import type { Format } from '../../tables/read/format.ts';
 import { PostButton, PostForm } from '../parts/forms.tsx';

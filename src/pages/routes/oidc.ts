@@ -8,14 +8,13 @@ import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
 import { finishOidcSignIn, startOidcSignIn } from '../../operations/oidc-sign-in.ts';
-import type { Context } from '../../http/context.ts';
+import type { Context, ServerServices } from '../../http/context.ts';
 import { loginForm } from '../views/login.tsx';
-import type { OperationDescription } from '../../http/route.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { jsonReply, redirectReply } from '../../http/reply/reply.ts';
-import type { ServerServices } from '../../http/dependencies.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { safeNext, browserOf, sessionStarted } from '../../http/hooks/session.ts';
+import type { OperationDescription } from '../../http/operation-description.ts';
 
 const text = (
   description: string,

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
-import type { FailureView } from '../../http/reply/errors.ts';
 import type { FrameView, Page } from './frame.tsx';
+import type { FailureView } from '../../http/context.ts';
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'This request does not work',

@@ -5,8 +5,7 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { withoutEndSlashes } from '../../base/paths.ts';
-import type { Context } from '../../http/context.ts';
-import type { ReadableResources } from '../../http/dependencies.ts';
+import type { Context, ReadableResources } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import { jsonReply, type Reply } from '../../http/reply/reply.ts';

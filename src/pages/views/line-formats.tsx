@@ -2,11 +2,11 @@
 /** What would be found in pasted lines, for those who may send events. */
 import { Elysia } from 'elysia';
 import type { LineExplanation } from '../../events/intake/explanation.ts';
-import type { Context } from '../../http/context.ts';
+import type { Context, RouteRules } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import type { Reply } from '../../http/reply/reply.ts';
-import { readOnlyMode, type RouteRules } from '../../http/route.ts';
+import { readOnlyMode } from '../../http/route.ts';
 import { requireEventRight } from '../../operations/event-access.ts';
 import { explainEvents } from '../../operations/events.ts';
 import { pageReply } from '../page-reply.ts';

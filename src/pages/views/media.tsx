@@ -11,7 +11,6 @@ import { encodePath, fileNameOf } from '../../base/paths.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
-import type { Viewer } from '../../http/route.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import {
   askedFormat,
@@ -30,6 +29,7 @@ import { Fact, Facts, Size } from '../parts/values.tsx';
 import { addressWith, queryWith, trailTo } from '../addresses.ts';
 import type { Page } from './frame.tsx';
 import type { Format } from '../../tables/read/format.ts';
+import type { Viewer } from '../../http/operation-description.ts';
 
 interface PlayerView {
   readonly title: string;

@@ -6,11 +6,10 @@ import { Elysia } from 'elysia';
 import { MAX_KEY_DAYS } from '../../accounts/identity/api-keys.ts';
 import { AppError } from '../../base/errors.ts';
 import { MAX_DESCRIPTION_CHARACTERS } from '../../base/json/input.ts';
-import type { Context } from '../../http/context.ts';
+import type { Context, RouteRules } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { endSession } from '../../http/hooks/session.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
-import type { RouteRules } from '../../http/route.ts';
 import {
   changePassword,
   hasLocalPassword,

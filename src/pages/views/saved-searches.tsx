@@ -4,11 +4,10 @@ import { Elysia } from 'elysia';
 import { createHmac } from 'node:crypto';
 import { secretsEqual } from '../../accounts/identity/secret-compare.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Context } from '../../http/context.ts';
+import type { Context, RouteRules } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
-import type { RouteRules } from '../../http/route.ts';
 import { withinTimes } from '../../language/syntax/refine.ts';
 import {
   createSavedSearch,

@@ -19,7 +19,6 @@ import {
   newHash,
 } from '../../http/hooks/idempotency.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
-import type { Viewer } from '../../http/route.ts';
 import { jsonError } from '../../http/reply/errors.ts';
 import { jsonReply, type Reply } from '../../http/reply/reply.ts';
 import {
@@ -32,6 +31,7 @@ import { pageReply } from '../page-reply.ts';
 import { Size } from '../parts/values.tsx';
 import type { Page } from './frame.tsx';
 import { UploadForm } from './landing.tsx';
+import type { Viewer } from '../../http/operation-description.ts';
 
 interface UploadRefusedView {
   /** The `detail` of the JSON answer. */
