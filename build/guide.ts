@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { renderMarkdown } from '../plugins/markdown/render.ts';
 import { markdownSections } from '../plugins/markdown/sections.ts';
 import type { FileSource } from '../src/base/files/file-source.ts';
-import type { GuideChapter } from '../src/pages/guide-text.ts';
-import { bundledChapterNames } from '../src/pages/guide-bundle.ts';
+import type { GuideChapter } from '../src/pages/docs/guide-text.ts';
+import { bundledChapterNames } from '../src/pages/docs/guide-bundle.ts';
 import { root } from './step.ts';
 
 /** The folder with the chapters. */

@@ -16,7 +16,7 @@ import { MAX_CELL_TEXT } from '../src/tables/encode/sheet-text.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../src/tables/limits.ts';
 import { MAX_RENDER_BYTES } from '../src/docroot/documents.ts';
 import { PAGE_MS, SECTIONS_MS } from '../src/docroot/parsing/parse-workers.ts';
-import { MAX_RESULTS } from '../src/operations/search.ts';
+import { MAX_RESULTS } from '../src/operations/files/search.ts';
 import { MAX_BUCKETS, MAX_GROUPS, MAX_QUERY_BYTES, MAX_STAGES } from '../src/language/limits.ts';
 import { MAX_ANONYMOUS_BYTES, MAX_JSON_BYTES, MAX_ROW_VALUES } from '../src/http/context.ts';
 import { JSON_BOUNDS } from '../src/base/json/json-outline.ts';
@@ -28,7 +28,7 @@ import {
   MAX_CELLS as MAX_PAGE_CELLS,
   MAX_CONDITIONS,
   MAX_KEPT,
-} from '../src/pages/views/dataset.tsx';
+} from '../src/pages/files/dataset.tsx';
 import { MAX_LINK_CHARACTERS } from '../src/http/link-query.ts';
 import { MAX_FORM_BYTES } from '../src/http/body/form-body.ts';
 import { MAX_MESSAGE_BYTES } from '../src/mcp/route.ts';

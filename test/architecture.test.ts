@@ -153,7 +153,6 @@ describe('adding one thing in one place', () => {
     'src/accounts/identity/methods',
     'src/store/migrations',
     'src/pages/admin/nouns',
-    'src/operations',
     'src/language/commands',
     'src/events/intake/dialects',
     'src/mcp/tools',

@@ -5,8 +5,8 @@ import {
   listSessions,
   logout,
   revokeSession,
-} from '../operations/accounts.ts';
-import { oidcSignOutAddress } from '../operations/oidc-sign-in.ts';
+} from '../operations/accounts/sessions.ts';
+import { oidcSignOutAddress } from '../operations/accounts/oidc-sign-in.ts';
 import { callerModel, messageModel, passwordChangeModel, sessionsModel } from './account-models.ts';
 import { emptyReply, jsonReply, redirectReply } from '../http/reply/reply.ts';
 import { lifecycle } from '../http/lifecycle.ts';

@@ -15,8 +15,8 @@ import {
   type Companions,
   readCompanions,
   writeCompanions,
-} from '../operations/companions.ts';
-import { findDataset } from '../operations/datasets.ts';
+} from '../operations/files/companions.ts';
+import { findDataset } from '../operations/files/datasets.ts';
 
 const companion = (description: string) =>
   Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], { description });

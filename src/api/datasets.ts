@@ -12,7 +12,7 @@ import { looksAtRows } from '../tables/edit/change-request.ts';
 import { isObject } from '../tables/edit/mutation.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import { mayAccess, requireAccess } from '../operations/access.ts';
-import { readOnlyReason } from '../operations/resources.ts';
+import { readOnlyReason } from '../operations/files/resources.ts';
 import {
   type ChangeRequest,
   changeRows,
@@ -27,7 +27,7 @@ import {
   requireWritable,
   requireWritableContent,
   ROW_METHODS,
-} from '../operations/datasets.ts';
+} from '../operations/files/datasets.ts';
 import { isStillAdmitted } from '../http/hooks/admission.ts';
 import { beginChange, bodyHash } from '../http/hooks/idempotency.ts';
 import { requireKnownParameters } from '../http/hooks/known-parameters.ts';

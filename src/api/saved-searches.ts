@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
-import type { SavedSearchRequest } from '../operations/saved-search-request.ts';
+import type { SavedSearchRequest } from '../operations/events/saved-search-request.ts';
 import {
   type ListedSavedSearch,
   type SavedSearchResult,
@@ -13,9 +13,9 @@ import {
   listSavedSearches,
   requireScope,
   updateSavedSearch,
-} from '../operations/saved-searches.ts';
+} from '../operations/events/saved-searches.ts';
 import type { Context, RouteRules } from '../http/context.ts';
-import { checkSavedQuery } from '../operations/searches.ts';
+import { checkSavedQuery } from '../operations/events/searches.ts';
 import { eventErrorReply } from '../http/reply/errors.ts';
 import { eventJsonBody } from './events/body.ts';
 import { eventFailureBodies } from './events/models.ts';

@@ -3,7 +3,7 @@
  */
 import { streamOfChunks } from '../base/scheduling/chunk-stream.ts';
 import { formatDetails } from '../tables/read/format.ts';
-import type { SearchResult } from '../operations/searches.ts';
+import type { SearchResult } from '../operations/events/searches.ts';
 import { isStillAdmitted } from '../http/hooks/admission.ts';
 import type { Context } from '../http/context.ts';
 import { byteStream, whileAllowed } from '../http/reply/outgoing-stream.ts';

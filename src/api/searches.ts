@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
-import { BadSearchRequest, readSearchRequest } from '../operations/search-request.ts';
-import { describeLanguage, runSearch, validateSearch } from '../operations/searches.ts';
+import { BadSearchRequest, readSearchRequest } from '../operations/events/search-request.ts';
+import { describeLanguage, runSearch, validateSearch } from '../operations/events/searches.ts';
 import { type Format, formatDetails, FORMATS } from '../tables/read/format.ts';
 import { askedFormat } from '../http/reply/list-file.ts';
 import type { Context } from '../http/context.ts';

@@ -1,7 +1,12 @@
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { tokenList } from '../accounts/identity/tokens.ts';
-import { issueToken, listTokens, revokeOwnToken, revokeTokenOf } from '../operations/tokens.ts';
+import {
+  issueToken,
+  listTokens,
+  revokeOwnToken,
+  revokeTokenOf,
+} from '../operations/accounts/tokens.ts';
 import { AppError } from '../base/errors.ts';
 import { notAuthenticated } from '../accounts/identity/refusal.ts';
 import { eventErrorReply } from '../http/reply/errors.ts';

@@ -6,8 +6,8 @@ import type { Config } from '../config/settings.ts';
 import type { CheckProgress } from '../docroot/parsing/file-check.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import { RESERVED_PATTERNS, shadowedNames } from '../docroot/registry/shadowed-names.ts';
-import type { ExplanationServices } from '../operations/access-explanations.ts';
-import { findListenerProblem } from '../operations/syslog.ts';
+import type { ExplanationServices } from '../operations/accounts/access-explanations.ts';
+import { findListenerProblem } from '../operations/events/syslog.ts';
 import { routes } from '../routes.ts';
 
 export interface Catalogue {

@@ -39,8 +39,8 @@ import type {
 } from './operation-description.ts';
 import type { App } from '../app.ts';
 import type { Family, ResourceType } from '../docroot/kind.ts';
-import type { FirstRun } from '../operations/setup.ts';
-import type { ResourceFacts } from '../operations/resources.ts';
+import type { FirstRun } from '../operations/accounts/setup.ts';
+import type { ResourceFacts } from '../operations/files/resources.ts';
 import type { ReplyKey } from '../store/kept-replies.ts';
 import type { Metrics } from './metrics.ts';
 

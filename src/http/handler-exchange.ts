@@ -9,7 +9,11 @@ import type { Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
 import type { HandlerRequest } from '../handlers/handler-call.ts';
 import { mayAccess, type Origin } from '../operations/access.ts';
-import { addressedHandler, callHandler, type HandlerAddress } from '../operations/handlers.ts';
+import {
+  addressedHandler,
+  callHandler,
+  type HandlerAddress,
+} from '../operations/files/handlers.ts';
 import { isStillAdmitted } from './hooks/admission.ts';
 import { gzipBytes, isTextLike, MIN_GZIP_BYTES, acceptsGzip } from './reply/negotiate.ts';
 import type { Context } from './context.ts';

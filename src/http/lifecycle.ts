@@ -12,7 +12,7 @@
 import { type AnyElysia, Elysia } from 'elysia';
 import { AppError } from '../base/errors.ts';
 import { isCrowded, ownTurn } from '../base/scheduling/time-slice.ts';
-import { DATASET_METHODS, READ_METHODS } from '../operations/datasets.ts';
+import { DATASET_METHODS, READ_METHODS } from '../operations/files/datasets.ts';
 import { type Context, FILES, type Route, type RouteRules } from './context.ts';
 import { noteAccess } from './hooks/access-log.ts';
 import { admit } from './hooks/admission.ts';

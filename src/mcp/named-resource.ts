@@ -2,7 +2,7 @@ import type { Verb } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
 import { encodePath } from '../base/paths.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
-import { findResource } from '../operations/resources.ts';
+import { findResource } from '../operations/files/resources.ts';
 import type { ToolCall } from './tool.ts';
 
 /** Characters. */

@@ -1,6 +1,6 @@
 /** Addresses that pages link to, and what they call what is there. */
 import type { Resource } from '../docroot/registry/registry.ts';
-import type { Crumb } from './views/frame.tsx';
+import type { Crumb } from './frame.tsx';
 
 /** The start page's list cut down to a folder; `''` is the whole list. */
 export function folderAddress(path: string): string {

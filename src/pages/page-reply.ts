@@ -6,7 +6,7 @@ import { AppError } from '../base/errors.ts';
 import { countGarbage } from '../base/scheduling/garbage-collection.ts';
 import { randomToken } from '../base/ids.ts';
 import type { Context } from '../http/context.ts';
-import { ADMINISTRATION, NAVIGATION, type Page, renderPage } from './views/frame.tsx';
+import { ADMINISTRATION, NAVIGATION, type Page, renderPage } from './frame.tsx';
 import type { Reply } from '../http/reply/reply.ts';
 import { htmlReply } from '../http/reply/reply.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The syslog listeners of the configuration, open while the server takes changes.
  */
-import { findListenerProblem, noteLostSyslog, storeSyslog } from '../operations/syslog.ts';
+import { findListenerProblem, noteLostSyslog, storeSyslog } from '../operations/events/syslog.ts';
 import { countActiveSuperusers } from '../accounts/identity/users.ts';
 import { AppError } from '../base/errors.ts';
 import type { TlsPair } from '../http/server.ts';

@@ -14,7 +14,7 @@ import {
   setActive,
   setPasswordHash,
 } from '../../src/accounts/identity/users.ts';
-import { changePassword, login } from '../../src/operations/accounts.ts';
+import { changePassword, login } from '../../src/operations/accounts/sessions.ts';
 import type { Database } from '../../src/store/database.ts';
 import { temporaryDatabase, testClock, testLog } from '../support/database.ts';
 

@@ -9,7 +9,7 @@ import {
   deleteSavedSearch,
   getSavedSearch,
   updateSavedSearch,
-} from '../../src/operations/saved-searches.ts';
+} from '../../src/operations/events/saved-searches.ts';
 import { temporaryDatabase, testClock } from '../support/database.ts';
 
 const ORIGIN = { clientAddress: null };

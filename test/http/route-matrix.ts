@@ -4,7 +4,7 @@
  * A new route needs one line per method in `EXPECTATIONS`, under `<METHOD> <pattern>`: a path to ask at, and the status of
  * everybody who is let in. Choose a request that changes nothing (an id that does not exist, a body that is refused).
  */
-import { GUIDE_CHAPTERS, guideAddress } from '../../src/pages/guide-text.ts';
+import { GUIDE_CHAPTERS, guideAddress } from '../../src/pages/docs/guide-text.ts';
 
 /** Who asks. All but the first hold an API key. */
 export const ACTORS = [

@@ -19,7 +19,7 @@ import { tokens as tokensPage } from '../../src/pages/admin/nouns/tokens.tsx';
 import { user as userPage } from '../../src/pages/admin/nouns/user.tsx';
 import { users as usersPage } from '../../src/pages/admin/nouns/users.tsx';
 import { type AdminPage, confirmPage } from '../../src/pages/admin/page.tsx';
-import { type FrameView, renderPage } from '../../src/pages/views/frame.tsx';
+import { type FrameView, renderPage } from '../../src/pages/frame.tsx';
 
 /** Every page by its name, as HTML. */
 export function adminPagesWith(text: string, frame: FrameView): Record<string, string> {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Page } from '../../src/pages/views/frame.tsx';
+import type { Page } from '../../src/pages/frame.tsx';
 
 const folder = join(import.meta.dir, '../../src/pages');
 

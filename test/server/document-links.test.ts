@@ -1,6 +1,6 @@
 /** Links of rendered documents: those in tags lead to where files are shown, the text is left as it was written. */
 import { expect, test } from 'bun:test';
-import { resolveLinks } from '../../src/pages/document-links.ts';
+import { resolveLinks } from '../../src/pages/files/document-links.ts';
 
 const place = {
   path: '/guide/',

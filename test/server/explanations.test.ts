@@ -4,8 +4,8 @@ import { createUser } from '../../src/accounts/identity/users.ts';
 import { configFrom, settings } from '../../src/config/settings.ts';
 import type { Registry } from '../../src/docroot/registry/registry.ts';
 import { OPERATOR } from '../../src/operations/administration.ts';
-import { mayReadEvents } from '../../src/operations/event-access.ts';
-import { explainAccess, listAllowed } from '../../src/operations/access-explanations.ts';
+import { mayReadEvents } from '../../src/operations/events/event-access.ts';
+import { explainAccess, listAllowed } from '../../src/operations/accounts/access-explanations.ts';
 import { temporaryDatabase, testClock } from '../support/database.ts';
 
 test.each(['none', 'read'] as const)('with events.default_access %s', async (access) => {

@@ -1,6 +1,6 @@
 /** Describing resources waits for datasets that were never read, but begins no more of them when the wait is over (DS-191). */
 import { expect, test } from 'bun:test';
-import { describeResources, usableResources } from '../../src/operations/resources.ts';
+import { describeResources, usableResources } from '../../src/operations/files/resources.ts';
 import type { Resource } from '../../src/docroot/registry/registry.ts';
 import { csv } from '../../plugins/csv/kind.ts';
 

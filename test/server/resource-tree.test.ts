@@ -1,6 +1,10 @@
 /** The list of the start page: folders, sheets, and what happens when there is too much for one page (DS-183). */
 import { expect, test } from 'bun:test';
-import { type ResourceTree, resourceTree, type TreeLevel } from '../../src/pages/resource-tree.ts';
+import {
+  type ResourceTree,
+  resourceTree,
+  type TreeLevel,
+} from '../../src/pages/files/resource-tree.ts';
 import type { ResourceView } from '../../src/http/context.ts';
 
 const NO_FACTS = { size: null, rows: null, changedAt: null };

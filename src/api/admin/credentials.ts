@@ -2,8 +2,11 @@ import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { apiKeyList } from '../../accounts/identity/api-keys.ts';
 import { sessionList } from '../../accounts/identity/sessions.ts';
-import { createApiKeyFor, listAllApiKeys, revokeAnyApiKey } from '../../operations/api-keys.ts';
-import { endSession, listAllSessions } from '../../operations/sessions.ts';
+import {
+  createApiKeyFor,
+  listAllApiKeys,
+  revokeAnyApiKey,
+} from '../../operations/accounts/api-keys.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import {
   apiKeyModel,
@@ -19,6 +22,7 @@ import {
   booleanParameter,
 } from './descriptions.ts';
 import { adminDoor, answersList, answersNew, answersDone } from './handlers.ts';
+import { endSession, listAllSessions } from '../../operations/accounts/sessions.ts';
 
 const byUser = queryParameter('user_id', 'Only those of this user', Type.Integer({ minimum: 1 }));
 

@@ -11,7 +11,7 @@ import {
   readGroup,
   removeMember,
   revokeFromGroup,
-} from '../../operations/groups.ts';
+} from '../../operations/accounts/groups.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import {
   groupModel,

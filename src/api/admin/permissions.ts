@@ -4,12 +4,15 @@ import { permissionList } from '../../accounts/rights/permissions.ts';
 import { VERBS } from '../../accounts/rights/principal.ts';
 import { invalidRequest, type ValidationIssue } from '../../base/errors.ts';
 import { integerParameter, wordParameter } from '../../tables/read/list-parameters.ts';
-import { type AccessQuestion, explainAccess } from '../../operations/access-explanations.ts';
+import {
+  type AccessQuestion,
+  explainAccess,
+} from '../../operations/accounts/access-explanations.ts';
 import {
   createPermission,
   deletePermission,
   listPermissions,
-} from '../../operations/permissions.ts';
+} from '../../operations/accounts/permissions.ts';
 import type { Context } from '../../http/context.ts';
 import { jsonReply } from '../../http/reply/reply.ts';
 import { lifecycle } from '../../http/lifecycle.ts';

@@ -5,9 +5,15 @@ import { invalidRequest } from '../../base/errors.ts';
 import { contentDisposition } from '../../tables/encode/download-name.ts';
 import { formatDetails } from '../../tables/read/format.ts';
 import { lockList } from '../../docroot/locks.ts';
-import { AUDIT_FORMATS, exportAudit, listAudit } from '../../operations/audit.ts';
-import { clearCache, deleteCacheEntry, listCache } from '../../operations/cache.ts';
-import { cleanLocks, listLocks, releaseLock } from '../../operations/locks.ts';
+import { AUDIT_FORMATS, exportAudit, listAudit } from '../../operations/accounts/audit.ts';
+import {
+  clearCache,
+  deleteCacheEntry,
+  listCache,
+  cleanLocks,
+  listLocks,
+  releaseLock,
+} from '../../operations/upkeep.ts';
 import { isStillAdmitted } from '../../http/hooks/admission.ts';
 import type { Context } from '../../http/context.ts';
 import { bodyReply, jsonReply } from '../../http/reply/reply.ts';

@@ -7,7 +7,7 @@ import {
   listUsers,
   resetPassword,
   setUserStatus,
-} from '../../operations/users.ts';
+} from '../../operations/accounts/users.ts';
 import { jsonReply } from '../../http/reply/reply.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import {

@@ -1,12 +1,12 @@
 import { type AnyElysia, Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
-import { listIndexes } from '../../operations/event-indexes.ts';
+import { listIndexes } from '../../operations/events/indexes.ts';
 import {
   describeIngest,
   listRejects,
   readIngestSettings,
   replaceIngestSettings,
-} from '../../operations/ingest-settings.ts';
+} from '../../operations/events/ingest-settings.ts';
 import type { Context, RouteRules } from '../../http/context.ts';
 import { eventErrorReply } from '../../http/reply/errors.ts';
 import { eventJsonBody } from './body.ts';

@@ -10,7 +10,7 @@ import {
   ingestEvents,
   noteRefusedIntake,
   queuePlace,
-} from '../../operations/events.ts';
+} from '../../operations/events/events.ts';
 import type { Context, RouteRules } from '../../http/context.ts';
 import { idempotencyKey } from '../../http/hooks/idempotency.ts';
 import { decodedBody, type DecodedBody } from './body.ts';

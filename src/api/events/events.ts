@@ -5,8 +5,8 @@ import type { Verb } from '../../accounts/rights/principal.ts';
 import { LIST_HEADERS } from '../../events/read/read-jobs.ts';
 import { ALL_EVENTS } from '../../events/read/selection.ts';
 import { AppError } from '../../base/errors.ts';
-import { requireEventRight } from '../../operations/event-access.ts';
-import type { WriterReply } from '../../operations/events.ts';
+import { requireEventRight } from '../../operations/events/event-access.ts';
+import type { WriterReply } from '../../operations/events/events.ts';
 import {
   admitIntake,
   deleteEvent,
@@ -15,7 +15,7 @@ import {
   listEvents,
   queuePlace,
   updateEvent,
-} from '../../operations/events.ts';
+} from '../../operations/events/events.ts';
 import { isStillAdmitted } from '../../http/hooks/admission.ts';
 import type { Context, RouteRules } from '../../http/context.ts';
 import { idempotencyKey } from '../../http/hooks/idempotency.ts';

@@ -12,7 +12,7 @@ import type { Context } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { bodyReply, type Reply } from '../../http/reply/reply.ts';
 import { readOnlyMode } from '../../http/route.ts';
-import { admitIntake, ingestEvents } from '../../operations/events.ts';
+import { admitIntake, ingestEvents } from '../../operations/events/events.ts';
 import { type DialectAdapter, dialectRoute } from './dialect.ts';
 
 const MEDIA_TYPE = 'application/vnd.fdo.journal';

@@ -4,9 +4,14 @@ import { parseTime, timeText } from '../../events/event-time.ts';
 import { isInterval } from '../../events/read/histogram.ts';
 import type { Selection } from '../../events/read/selection.ts';
 import type { FieldErrors } from '../../events/intake/validation.ts';
-import { requireEventRight } from '../../operations/event-access.ts';
-import { countEvents, describeFields, faultOfQuery, filterQuery } from '../../operations/events.ts';
-import { openTail } from '../../operations/event-tails.ts';
+import { requireEventRight } from '../../operations/events/event-access.ts';
+import {
+  countEvents,
+  describeFields,
+  faultOfQuery,
+  filterQuery,
+} from '../../operations/events/events.ts';
+import { openTail } from '../../operations/events/tails.ts';
 import { microsOf, searchTime } from '../../language/expressions/time.ts';
 import { inZone } from '../../language/expressions/zone.ts';
 import { isStillAdmitted } from '../../http/hooks/admission.ts';

@@ -9,7 +9,7 @@ import { encodePath } from '../../base/paths.ts';
 import { SharedWork } from '../../base/scheduling/shared-work.ts';
 import { isCrowded, ownTurn } from '../../base/scheduling/time-slice.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
-import { describeResources } from '../../operations/resources.ts';
+import { describeResources } from '../../operations/files/resources.ts';
 import { kindName } from '../kind-names.ts';
 import { callersApi } from './api-description.ts';
 import { type DocumentOrder, openApiDocument } from './document.ts';

@@ -4,7 +4,7 @@
  * Pure: everything that decides what is shown is an argument.
  */
 import { encodePath } from '../../base/paths.ts';
-import type { DescribedResource } from '../../operations/resources.ts';
+import type { DescribedResource } from '../../operations/files/resources.ts';
 import { API_VERSION } from '../health.ts';
 import { builtInPath } from './built-in-paths.ts';
 import { headerComponents, parameterComponents } from './dataset-parameters.ts';

@@ -5,7 +5,7 @@
  * parameters. Its models are written inline, so that those of two handlers cannot collide.
  */
 import type { RouterSchema } from '../../handlers/host-protocol.ts';
-import type { DescribedResource } from '../../operations/resources.ts';
+import type { DescribedResource } from '../../operations/files/resources.ts';
 import type { JsonObject, DocumentParts } from './models.ts';
 
 const READ_METHODS: readonly string[] = ['get', 'head', 'options'];

@@ -5,7 +5,7 @@ import type {
   DescribedResource,
   DescribedColumn,
   DescribedRows,
-} from '../../operations/resources.ts';
+} from '../../operations/files/resources.ts';
 import {
   CHANGE_PARAMETERS,
   headersNamed,

@@ -13,7 +13,7 @@ import {
   type Companions,
   readCompanions,
   writeCompanions,
-} from '../../operations/companions.ts';
+} from '../../operations/files/companions.ts';
 import { loadAdmin, rootAndNames } from '../administration.ts';
 import type { Invocation } from '../command.ts';
 import { commandLog } from '../configuration.ts';

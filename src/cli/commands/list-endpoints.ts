@@ -2,7 +2,7 @@ import { openCatalogue } from '../catalogue.ts';
 import { compareBytes, encodePath } from '../../base/paths.ts';
 import { pathsOf } from '../../docroot/registry/addresses.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
-import { DATASET_METHODS, READ_METHODS } from '../../operations/datasets.ts';
+import { DATASET_METHODS, READ_METHODS } from '../../operations/files/datasets.ts';
 import type { Invocation } from '../command.ts';
 import { commandLog, loadInvocation } from '../configuration.ts';
 import { answerText } from '../json-output.ts';

@@ -2,7 +2,7 @@
  * The browser side of a session that was just started or ended: its cookies, and where to go, which is only ever a page of this site.
  */
 import { csrfToken } from '../../accounts/identity/csrf-check.ts';
-import type { Browser, StartedSession } from '../../operations/accounts.ts';
+import type { Browser, StartedSession } from '../../operations/accounts/sessions.ts';
 import type { Context } from '../context.ts';
 import { type Reply, jsonReply, redirectReply } from '../reply/reply.ts';
 

@@ -1,4 +1,4 @@
-import { readSchema } from '../../operations/datasets.ts';
+import { readSchema } from '../../operations/files/datasets.ts';
 import { JsonText } from '../json-text.ts';
 import { MAX_NAME, requireResource } from '../named-resource.ts';
 import { READER, type Tool } from '../tool.ts';

@@ -7,7 +7,7 @@ import { standalonePaths } from '../../api/openapi/handler-paths.ts';
 import { handlerHeaders } from '../../http/handler-exchange.ts';
 import { isSafeMethod } from '../../http/route.ts';
 import { mayAccess } from '../../operations/access.ts';
-import { callHandler } from '../../operations/handlers.ts';
+import { callHandler } from '../../operations/files/handlers.ts';
 import { JsonText, writeJson } from '../json-text.ts';
 import { isObject, type Members } from '../message.ts';
 import { toolName } from '../tool-name.ts';

@@ -1,4 +1,4 @@
-import { listSavedSearches as list } from '../../operations/saved-searches.ts';
+import { listSavedSearches as list } from '../../operations/events/saved-searches.ts';
 import { MAX_NAME } from '../named-resource.ts';
 import { jsonResult, READER, type Tool } from '../tool.ts';
 

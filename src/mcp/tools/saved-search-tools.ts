@@ -7,7 +7,7 @@ import {
   getSavedSearch,
   listSavedSearches,
   type SavedSearchView,
-} from '../../operations/saved-searches.ts';
+} from '../../operations/events/saved-searches.ts';
 import type { Principal } from '../../accounts/rights/principal.ts';
 import { toolName } from '../tool-name.ts';
 import type { Tool } from '../tool.ts';

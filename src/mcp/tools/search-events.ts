@@ -1,9 +1,9 @@
 import { AppError } from '../../base/errors.ts';
-import { BadSearchRequest, readSearchRequest } from '../../operations/search-request.ts';
-import type { SearchRequest } from '../../operations/search-request.ts';
+import { BadSearchRequest, readSearchRequest } from '../../operations/events/search-request.ts';
+import type { SearchRequest } from '../../operations/events/search-request.ts';
 import { commandNames } from '../../language/command-table.ts';
-import { runSearch } from '../../operations/searches.ts';
-import type { SearchResult } from '../../operations/searches.ts';
+import { runSearch } from '../../operations/events/searches.ts';
+import type { SearchResult } from '../../operations/events/searches.ts';
 import type { Config } from '../../config/settings.ts';
 import { JsonText } from '../json-text.ts';
 import type { Members } from '../message.ts';

@@ -3,7 +3,7 @@ import {
   MAX_RESULTS,
   parseDocrootQuery,
   searchDocroot,
-} from '../../operations/search.ts';
+} from '../../operations/files/search.ts';
 import { integerText } from '../json-text.ts';
 import { MAX_QUERY } from '../named-resource.ts';
 import { jsonResult, READER, type Tool } from '../tool.ts';

@@ -4,7 +4,7 @@ import {
   receiptOf,
   requireWritable,
   requireWritableContent,
-} from '../../operations/datasets.ts';
+} from '../../operations/files/datasets.ts';
 import { looksAtRows } from '../../tables/edit/change-request.ts';
 import { MAX_NAME, requireResource } from '../named-resource.ts';
 import { jsonResult, type Tool } from '../tool.ts';

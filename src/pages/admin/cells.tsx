@@ -5,7 +5,7 @@ import { MAX_NAME_CHARACTERS } from '../../accounts/identity/names.ts';
 import type { Permission } from '../../accounts/rights/permissions.ts';
 import { VERBS } from '../../accounts/rights/principal.ts';
 import { MAX_DESCRIPTION_CHARACTERS } from '../../base/json/input.ts';
-import type { UserView } from '../../operations/users.ts';
+import type { UserView } from '../../operations/accounts/users.ts';
 import { Count, Size, UtcTime } from '../parts/values.tsx';
 import { cell, sortOf } from '../parts/cells.tsx';
 import { type Column, type Of, valueOf } from '../parts/table.tsx';

@@ -9,7 +9,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Context, ServerServices } from '../../http/context.ts';
 import { askedFormat, formatHrefs, requireListRows } from '../../http/reply/list-file.ts';
 import type { Administrator, ListRequest } from '../../operations/administration.ts';
-import { findUserByName, namesOfUsers } from '../../operations/users.ts';
+import { findUserByName, namesOfUsers } from '../../operations/accounts/users.ts';
 import type { ListPage, ListSource } from '../../store/list-source.ts';
 import type { ExactValues } from '../../tables/read/list-plan.ts';
 import type { Format } from '../../tables/read/format.ts';

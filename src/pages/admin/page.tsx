@@ -26,7 +26,7 @@ import type { Administrator } from '../../operations/administration.ts';
 import type { Format } from '../../tables/read/format.ts';
 import { PostButton, PostForm } from '../parts/forms.tsx';
 import { Notice, Problem } from '../parts/messages.tsx';
-import { ADMINISTRATION, type Crumb, type FrameView, type Page } from '../views/frame.tsx';
+import { ADMINISTRATION, type Crumb, type FrameView, type Page } from '../frame.tsx';
 import { ADMIN_PAGES, ADMIN_SECTIONS } from './sections.ts';
 
 interface AdminState {

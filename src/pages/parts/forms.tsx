@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 /** The forms of pages: those that change something, with their token, and the boxes that filter a list. */
 import type { PropsWithChildren } from '@kitajs/html';
-import { CsrfField, type FrameView } from '../views/frame.tsx';
+import { CsrfField, type FrameView } from '../frame.tsx';
 
 export const PASSWORD_RULE =
   'At least 10 characters that are hard to guess: four or five unrelated words are strong, names, dates and common words are not.';

@@ -1,7 +1,11 @@
 import { AppError } from '../../../base/errors.ts';
 import { listUsers } from '../../../accounts/identity/users.ts';
-import { createApiKeyFor, listAllApiKeys, revokeAnyApiKey } from '../../../operations/api-keys.ts';
-import type { ApiKeyView } from '../../../operations/api-keys.ts';
+import {
+  createApiKeyFor,
+  listAllApiKeys,
+  revokeAnyApiKey,
+} from '../../../operations/accounts/api-keys.ts';
+import type { ApiKeyView } from '../../../operations/accounts/api-keys.ts';
 import { type AdminWork, onAccounts } from '../../administration.ts';
 import { answerText, wantsJson } from '../../json-output.ts';
 import { textTable } from '../../text-table.ts';

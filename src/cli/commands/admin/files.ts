@@ -1,7 +1,10 @@
 /** The `svc admin` commands that look at the published files. */
 import { compareBytes } from '../../../base/paths.ts';
 import { OPERATOR } from '../../../operations/administration.ts';
-import { explainAccess, type Explanation } from '../../../operations/access-explanations.ts';
+import {
+  explainAccess,
+  type Explanation,
+} from '../../../operations/accounts/access-explanations.ts';
 import { loadAdmin } from '../../administration.ts';
 import { type Catalogue, openCatalogue } from '../../catalogue.ts';
 import type { Invocation } from '../../command.ts';

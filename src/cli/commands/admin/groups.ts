@@ -1,7 +1,7 @@
 import { checkGroupName, findGroup, type Group } from '../../../accounts/rights/groups.ts';
 import type { Permission } from '../../../accounts/rights/permissions.ts';
 import { AppError } from '../../../base/errors.ts';
-import * as operations from '../../../operations/groups.ts';
+import * as operations from '../../../operations/accounts/groups.ts';
 import { type AdminCall, type AdminWork, onAccounts } from '../../administration.ts';
 import { answerText } from '../../json-output.ts';
 import { plain } from '../../text-table.ts';

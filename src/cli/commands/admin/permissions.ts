@@ -10,8 +10,8 @@ import {
   normalResource,
 } from '../../../accounts/rights/resource-names.ts';
 import { AppError } from '../../../base/errors.ts';
-import { grantToGroup, revokeFromGroup } from '../../../operations/groups.ts';
-import * as operations from '../../../operations/permissions.ts';
+import { grantToGroup, revokeFromGroup } from '../../../operations/accounts/groups.ts';
+import * as operations from '../../../operations/accounts/permissions.ts';
 import { type AdminCall, type AdminWork, onAccounts } from '../../administration.ts';
 import { doubtAboutName } from '../../granted-name.ts';
 import { answerText } from '../../json-output.ts';

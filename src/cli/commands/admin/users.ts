@@ -1,6 +1,6 @@
 import { checkUsername, findUser } from '../../../accounts/identity/users.ts';
 import { AppError } from '../../../base/errors.ts';
-import * as operations from '../../../operations/users.ts';
+import * as operations from '../../../operations/accounts/users.ts';
 import { type AdminCall, type AdminWork, onAccounts } from '../../administration.ts';
 import { answerText } from '../../json-output.ts';
 import { newPassword } from '../../password-prompt.ts';

@@ -3,8 +3,8 @@
  * while a server runs.
  */
 import { readIndexTotals } from '../../../events/read/index-totals.ts';
-import { indexViews } from '../../../operations/event-indexes.ts';
-import type { IndexView } from '../../../operations/event-indexes.ts';
+import { indexViews } from '../../../operations/events/indexes.ts';
+import type { IndexView } from '../../../operations/events/indexes.ts';
 import type { Invocation } from '../../command.ts';
 import { loadInvocation } from '../../configuration.ts';
 import { textTable } from '../../text-table.ts';

@@ -6,8 +6,8 @@ import {
   listAllApiKeys,
   type NewUserApiKeyView,
   revokeAnyApiKey,
-} from '../../../operations/api-keys.ts';
-import { findUserByName } from '../../../operations/users.ts';
+} from '../../../operations/accounts/api-keys.ts';
+import { findUserByName } from '../../../operations/accounts/users.ts';
 import { CreatedKey } from '../../parts/forms.tsx';
 import { text } from '../../parts/cells.tsx';
 import {

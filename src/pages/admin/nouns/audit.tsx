@@ -2,7 +2,7 @@
 import { auditList } from '../../../accounts/audit/audit.ts';
 import { timestamp } from '../../../base/clock.ts';
 import type { Context } from '../../../http/context.ts';
-import { AUDIT_FORMATS, listAudit, listAuditActions } from '../../../operations/audit.ts';
+import { AUDIT_FORMATS, listAudit, listAuditActions } from '../../../operations/accounts/audit.ts';
 import { Problem } from '../../parts/messages.tsx';
 import { cell, text } from '../../parts/cells.tsx';
 import { moment, UserLink } from '../cells.tsx';

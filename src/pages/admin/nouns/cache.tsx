@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { AppError } from '../../../base/errors.ts';
-import { clearCache, deleteCacheEntry, listCache } from '../../../operations/cache.ts';
+import { clearCache, deleteCacheEntry, listCache } from '../../../operations/upkeep.ts';
 import { text } from '../../parts/cells.tsx';
 import { act, acts, auditLink, moment } from '../cells.tsx';
 import { List, readListing, type Table } from '../list.tsx';

@@ -1,8 +1,8 @@
 /** @jsxImportSource @kitajs/html */
 import { AppError } from '../../../base/errors.ts';
 import type { RejectView, SenderCounters, UnknownView } from '../../../events/intake/counters.ts';
-import { type IndexView, listIndexes } from '../../../operations/event-indexes.ts';
-import { describeIngest, listRejects } from '../../../operations/ingest-settings.ts';
+import { type IndexView, listIndexes } from '../../../operations/events/indexes.ts';
+import { describeIngest, listRejects } from '../../../operations/events/ingest-settings.ts';
 import { Count, Fact, Size } from '../../parts/values.tsx';
 import { Problem } from '../../parts/messages.tsx';
 import { cell, text } from '../../parts/cells.tsx';

@@ -7,7 +7,7 @@ import {
   explainAccess,
   type Explanation,
   listAllowed,
-} from '../../../operations/access-explanations.ts';
+} from '../../../operations/accounts/access-explanations.ts';
 import { Problem } from '../../parts/messages.tsx';
 import { cell, text } from '../../parts/cells.tsx';
 import {

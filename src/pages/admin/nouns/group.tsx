@@ -10,9 +10,9 @@ import {
   readGroup,
   removeMember,
   revokeFromGroup,
-} from '../../../operations/groups.ts';
-import { ensurePermission, readPermission } from '../../../operations/permissions.ts';
-import { findUserByName, usernames, type UserView } from '../../../operations/users.ts';
+} from '../../../operations/accounts/groups.ts';
+import { ensurePermission, readPermission } from '../../../operations/accounts/permissions.ts';
+import { findUserByName, usernames, type UserView } from '../../../operations/accounts/users.ts';
 import { cell, text } from '../../parts/cells.tsx';
 import {
   act,

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { type Group, groupList, type GroupSize } from '../../../accounts/rights/groups.ts';
-import { createGroup, listGroups, sizesOf } from '../../../operations/groups.ts';
+import { createGroup, listGroups, sizesOf } from '../../../operations/accounts/groups.ts';
 import { cell, text } from '../../parts/cells.tsx';
 import { audit, GroupLink, NameBox, number, PurposeBox } from '../cells.tsx';
 import { List, mapItems, readListing, type Table } from '../list.tsx';

@@ -1,10 +1,10 @@
 /** @jsxImportSource @kitajs/html */
 import { lockList } from '../../../docroot/locks.ts';
-import { cleanLocks, listLocks, releaseLock } from '../../../operations/locks.ts';
 import { text } from '../../parts/cells.tsx';
 import { act, acts, auditLink, moment } from '../cells.tsx';
 import { List, readListing, type Table } from '../list.tsx';
 import { adminPage } from '../page.tsx';
+import { cleanLocks, listLocks, releaseLock } from '../../../operations/upkeep.ts';
 
 interface Lock {
   readonly id: number;

@@ -1,18 +1,17 @@
 /** @jsxImportSource @kitajs/html */
 import { isStateSound } from '../../../api/health.ts';
 import { version } from '../../../base/version.ts';
-import { listAllApiKeys } from '../../../operations/api-keys.ts';
-import { listGroups } from '../../../operations/groups.ts';
-import { describeIngest, listRejects } from '../../../operations/ingest-settings.ts';
-import { listLocks } from '../../../operations/locks.ts';
-import { listPermissions } from '../../../operations/permissions.ts';
-import { describeDocroot } from '../../../operations/resources.ts';
-import { describeIndex } from '../../../operations/search-index.ts';
-import { listAllSessions } from '../../../operations/sessions.ts';
-import { listUsers } from '../../../operations/users.ts';
+import { listAllApiKeys } from '../../../operations/accounts/api-keys.ts';
+import { listGroups } from '../../../operations/accounts/groups.ts';
+import { describeIngest, listRejects } from '../../../operations/events/ingest-settings.ts';
+import { listPermissions } from '../../../operations/accounts/permissions.ts';
+import { describeDocroot } from '../../../operations/files/resources.ts';
+import { listUsers } from '../../../operations/accounts/users.ts';
 import { Count, Fact, Size } from '../../parts/values.tsx';
 import { adminPage } from '../page.tsx';
 import { ADMIN_PAGES } from '../sections.ts';
+import { listAllSessions } from '../../../operations/accounts/sessions.ts';
+import { listLocks, describeIndex } from '../../../operations/upkeep.ts';
 
 const SHOWN_PROBLEMS = 5;
 

@@ -7,7 +7,7 @@ import {
   groupsThatHold,
   listPermissions,
   readPermission,
-} from '../../../operations/permissions.ts';
+} from '../../../operations/accounts/permissions.ts';
 import { cell, text } from '../../parts/cells.tsx';
 import {
   act,

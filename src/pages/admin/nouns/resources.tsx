@@ -1,12 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { pageAddress } from '../../../docroot/registry/addresses.ts';
-import { describeDocroot } from '../../../operations/resources.ts';
-import {
-  describeIndex,
-  type SearchIndexView,
-  startRebuild,
-  stopRebuild,
-} from '../../../operations/search-index.ts';
+import { describeDocroot } from '../../../operations/files/resources.ts';
 import { kindName, TYPE_NAMES } from '../../../api/kind-names.ts';
 import { Count } from '../../parts/values.tsx';
 import { cell, text } from '../../parts/cells.tsx';
@@ -21,6 +15,12 @@ import {
   type Table,
 } from '../list.tsx';
 import { Act, adminPage, type Surroundings } from '../page.tsx';
+import {
+  describeIndex,
+  type SearchIndexView,
+  startRebuild,
+  stopRebuild,
+} from '../../../operations/upkeep.ts';
 
 interface Resource {
   readonly name: string;

@@ -1,10 +1,10 @@
 /** @jsxImportSource @kitajs/html */
 import { sessionList } from '../../../accounts/identity/sessions.ts';
-import { endSession, listAllSessions } from '../../../operations/sessions.ts';
 import { browser, text } from '../../parts/cells.tsx';
 import { act, acts, auditLink, moment, user } from '../cells.tsx';
 import { List, mapItems, readOwnedListing, type Table } from '../list.tsx';
 import { adminPage } from '../page.tsx';
+import { endSession, listAllSessions } from '../../../operations/accounts/sessions.ts';
 
 interface Session {
   readonly id: number;

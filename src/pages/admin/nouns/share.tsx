@@ -8,9 +8,9 @@ import {
   findGroupByName,
   grantToGroup,
   listPermissionsOfGroup,
-} from '../../../operations/groups.ts';
-import { ensurePermission } from '../../../operations/permissions.ts';
-import { findUserByName, usernames } from '../../../operations/users.ts';
+} from '../../../operations/accounts/groups.ts';
+import { ensurePermission } from '../../../operations/accounts/permissions.ts';
+import { findUserByName, usernames } from '../../../operations/accounts/users.ts';
 import { ActionBox, ChooseBox, ResourceBox, resourceText } from '../cells.tsx';
 import { boxValue } from '../list.tsx';
 import { AdminForm, adminPage, type Submission } from '../page.tsx';

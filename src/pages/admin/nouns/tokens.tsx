@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { tokenList } from '../../../accounts/identity/tokens.ts';
-import { listTokens, revokeTokenOf } from '../../../operations/tokens.ts';
+import { listTokens, revokeTokenOf } from '../../../operations/accounts/tokens.ts';
 import { act, acts, auditLink, moment, user } from '../cells.tsx';
 import { List, readListing, type Table } from '../list.tsx';
 import { adminPage } from '../page.tsx';

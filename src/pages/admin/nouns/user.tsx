@@ -4,23 +4,22 @@ import type { Session } from '../../../accounts/identity/sessions.ts';
 import type { Group } from '../../../accounts/rights/groups.ts';
 import { formatScopes } from '../../../accounts/rights/scopes.ts';
 import { AppError } from '../../../base/errors.ts';
-import { revokeAnyApiKey } from '../../../operations/api-keys.ts';
+import { revokeAnyApiKey } from '../../../operations/accounts/api-keys.ts';
 import {
   addMember,
   findGroupByName,
   groupNames,
   removeMember,
-} from '../../../operations/groups.ts';
-import { searchesOfUser } from '../../../operations/saved-searches.ts';
-import { endSession } from '../../../operations/sessions.ts';
-import { revokeTokenOf } from '../../../operations/tokens.ts';
+} from '../../../operations/accounts/groups.ts';
+import { searchesOfUser } from '../../../operations/events/saved-searches.ts';
+import { revokeTokenOf } from '../../../operations/accounts/tokens.ts';
 import {
   deleteUser,
   readUser,
   resetPassword,
   setUserStatus,
   type UserWithBelongings,
-} from '../../../operations/users.ts';
+} from '../../../operations/accounts/users.ts';
 import { browser, cell, text } from '../../parts/cells.tsx';
 import {
   act,
@@ -43,6 +42,7 @@ import { keyQuestion } from './api-keys.tsx';
 import { removalQuestion } from './group.tsx';
 import { sessionQuestion } from './sessions.tsx';
 import { tokenQuestion } from './tokens.tsx';
+import { endSession } from '../../../operations/accounts/sessions.ts';
 
 interface UserData extends Pick<UserWithBelongings, 'user' | 'hasToken'> {
   readonly groups: Listing<Group>;

@@ -1,6 +1,11 @@
 /** @jsxImportSource @kitajs/html */
 import { userList } from '../../../accounts/identity/users.ts';
-import { createUser, groupsOf, listUsers, type UserView } from '../../../operations/users.ts';
+import {
+  createUser,
+  groupsOf,
+  listUsers,
+  type UserView,
+} from '../../../operations/accounts/users.ts';
 import { PASSWORD_RULE } from '../../parts/forms.tsx';
 import { cell } from '../../parts/cells.tsx';
 import {

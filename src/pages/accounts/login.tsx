@@ -1,0 +1,195 @@
+/** @jsxImportSource @kitajs/html */
+/**
+ * Signs in by a plain form or by JSON.
+ */
+import { Elysia } from 'elysia';
+import { loginModel, messageModel } from '../../api/account-models.ts';
+import { AppError } from '../../base/errors.ts';
+import { isForm } from '../../http/body/form-body.ts';
+import type { Context, RouteRules } from '../../http/context.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { browserOf, safeNext, signedIn } from '../../http/hooks/session.ts';
+import type { Reply } from '../../http/reply/reply.ts';
+import { login, parseLogin, requireLocalLogin } from '../../operations/accounts/sessions.ts';
+import { pageReply } from '../page-reply.ts';
+import { PostForm } from '../parts/forms.tsx';
+import { Problem } from '../parts/messages.tsx';
+import type { Page } from '../frame.tsx';
+
+const checks = {
+  access: 'public',
+  neverRedirects: true,
+  requiresOwnOrigin: true,
+  isExemptFromReadOnly: true,
+} as const satisfies RouteRules;
+
+export const loginRoute = new Elysia({ name: 'login', prefix: '/auth' })
+  .use(lifecycle)
+  .get(
+    '/login',
+    async ({ ask }) => {
+      const isFirstRun = await ask.services.firstRun.isOpen();
+      return loginForm(ask, { next: safeNext(ask.queryValue('next')), isFirstRun });
+    },
+    {
+      checks,
+      describes: {
+        summary: 'Show the sign-in page',
+        tag: 'auth',
+        answers: {
+          200: { description: 'A page for people', mediaType: 'text/html', schema: null },
+        },
+      },
+    },
+  )
+  .post('/login', ({ ask }) => postLogin(ask), {
+    checks,
+    describes: {
+      summary: 'Sign in with a password',
+      tag: 'auth',
+      body: [
+        { schema: loginModel },
+        { mediaType: 'application/x-www-form-urlencoded', schema: loginModel },
+      ],
+      answers: {
+        200: { description: 'Signed in; the session is in a cookie', schema: messageModel },
+        303: { description: 'Signed in, after a form', schema: null },
+      },
+      errors: [401, 403, 429, 503],
+    },
+  });
+
+async function postLogin(context: Context): Promise<Reply> {
+  requireLocalLogin(context.services);
+  const isFormBody = isForm(context.body);
+  const body = await context.formOrJson();
+  const next = safeNext(textMember(body, 'next') ?? context.queryValue('next'));
+  try {
+    const started = await login(context.services, browserOf(context), parseLogin(body));
+    return signedIn(context, started, isFormBody ? next : null);
+  } catch (error) {
+    const isShown = error instanceof AppError && SHOWN_IN_FORM.has(error.status);
+    if (!isShown || !context.wantsHtml) throw error;
+    const username = textMember(body, 'username') ?? '';
+    return loginForm(context, { next, username, error });
+  }
+}
+
+/** Failures that the person can correct in the form itself. */
+const SHOWN_IN_FORM: ReadonlySet<number> = new Set([401, 422, 429, 503]);
+
+function textMember(body: unknown, name: string): string | null {
+  if (body === null || typeof body !== 'object' || !Object.hasOwn(body, name)) return null;
+  const value = (body as Record<string, unknown>)[name];
+  return typeof value === 'string' ? value : null;
+}
+
+interface LastAttempt {
+  /** Where to go afterwards: a safe path. */
+  readonly next: string;
+  readonly username?: string;
+  /** Its text is shown and its status answered. */
+  readonly error?: AppError;
+  /** Nobody has an account yet. */
+  readonly isFirstRun?: boolean;
+}
+
+/** The page, for whoever asks. */
+export function loginForm(context: Context, last: LastAttempt): Reply {
+  const { next, username = '', error, isFirstRun = false } = last;
+  const { localLogin, oidc } = context.services;
+  const view = {
+    next,
+    username,
+    problem: error === undefined ? null : problemText(error),
+    hasPasswordForm: localLogin.isEnabled,
+    hasOidc: oidc !== null,
+    isFirstRun,
+  };
+  return pageReply(context, loginPage, view, { status: error?.status, headers: error?.headers });
+}
+
+function problemText(error: AppError): string {
+  return error.issues === undefined ? error.message : 'Enter a user name and a password.';
+}
+
+interface LoginView {
+  /** Where to go afterwards: a path already checked to be on this server. */
+  readonly next: string;
+  /** Why the last attempt failed; null on the first visit. */
+  readonly problem: string | null;
+  readonly username: string;
+  /** False while only the identity provider signs people in. */
+  readonly hasPasswordForm: boolean;
+  readonly hasOidc: boolean;
+  /** There is no account yet, and the server printed a link to make the first one. */
+  readonly isFirstRun: boolean;
+}
+
+export const loginPage: Page<LoginView> = {
+  name: 'login',
+  layout: 'card',
+  title: () => 'Sign in',
+  content: ({ next, problem, username, hasPasswordForm, hasOidc, isFirstRun }, frame) => (
+    <>
+      {isFirstRun && (
+        <p class="notice">
+          Nobody has an account yet. The server printed a link for the first one when it started; or
+          run <code>svc addsuperuser</code>.
+        </p>
+      )}
+      {frame.username !== null && (
+        <p class="notice">
+          You are signed in as <strong safe>{frame.username}</strong>
+          {next === '/' ? '. ' : ', who may not open that page. '}
+          Sign in as somebody else, or <a href="/">go to the start page</a>.
+        </p>
+      )}
+      <Problem text={problem} />
+      {hasPasswordForm ? (
+        <PostForm class="stack" frame={frame} to="/auth/login" fields={[['next', next]]}>
+          <label>
+            User name
+            <input
+              name="username"
+              value={username}
+              autocomplete="username"
+              autocapitalize="none"
+              spellcheck="false"
+              autofocus={username === ''}
+              required
+            />
+          </label>
+          <label>
+            Password
+            <input
+              name="password"
+              type="password"
+              autocomplete="current-password"
+              autofocus={username !== ''}
+              required
+            />
+          </label>
+          <button type="submit">Sign in</button>
+        </PostForm>
+      ) : (
+        <p>Signing in with a password is switched off on this site.</p>
+      )}
+      {hasOidc && hasPasswordForm && (
+        <p class="or fine" aria-hidden="true">
+          or
+        </p>
+      )}
+      {hasOidc && (
+        <p class="alternative">
+          <a
+            class={hasPasswordForm ? 'button quiet' : 'button'}
+            href={`/auth/oidc/login?next=${encodeURIComponent(next)}`}
+          >
+            Sign in with your organisation
+          </a>
+        </p>
+      )}
+    </>
+  ),
+};

@@ -1,0 +1,239 @@
+/** @jsxImportSource @kitajs/html */
+import { timeOf } from '../../language/expressions/time.ts';
+import { ASK, beginning, datasetAddress } from './asked.ts';
+import { UtcTime } from '../parts/values.tsx';
+
+export interface QueryProblem {
+  readonly before: string;
+  readonly wrong: string;
+  readonly after: string;
+  readonly message: string;
+  readonly suggestion: string | null;
+  /** The view with the suggestion applied; null where there is none. */
+  readonly suggestionHref: string | null;
+  readonly allowed: readonly string[];
+}
+
+export function EventQueryProblem({ problem }: { problem: QueryProblem }) {
+  return (
+    <div class="problem" role="alert">
+      <pre class="query-problem">
+        <span safe>{problem.before}</span>
+        <mark safe>{problem.wrong}</mark>
+        <span safe>{problem.after}</span>
+      </pre>
+      <p safe>{problem.message}</p>
+      {problem.suggestionHref !== null && problem.suggestion !== null ? (
+        <p>
+          <a href={problem.suggestionHref} safe>{`Search with “${problem.suggestion}”`}</a>
+        </p>
+      ) : problem.suggestion === null ? (
+        ''
+      ) : (
+        <p safe>{`Did you mean ${problem.suggestion}?`}</p>
+      )}
+      {problem.allowed.length > 0 && (
+        <p class="fine" safe>{`Possible here: ${problem.allowed.join(', ')}`}</p>
+      )}
+    </div>
+  );
+}
+
+export interface EventQueryView {
+  /** The query is about it and has no span of time; null for events. */
+  readonly dataset: string | null;
+  /** Questions to begin with. */
+  readonly examples: readonly { readonly query: string; readonly href: string }[];
+  readonly q: string;
+  readonly earliest: string;
+  readonly latest: string;
+  readonly timezone: string;
+  readonly isTable: boolean;
+  /** The chart: `1` wanted, `0` not wanted, `''` whatever suits the result. */
+  readonly chart: string;
+}
+
+/** Both ends in one value, so that the choice works without script. A span without an end lasts until now. */
+const SPANS = [
+  ['-15m', 'Last 15 minutes'],
+  ['-1h', 'Last hour'],
+  ['-4h', 'Last 4 hours'],
+  ['-24h', 'Last 24 hours'],
+  ['@d', 'Today'],
+  ['-1d@d..@d', 'Yesterday'],
+  ['-7d', 'Last 7 days'],
+  ['-30d', 'Last 30 days'],
+  ['', 'All time'],
+] as const;
+
+export function EventQuery({ view }: { view: EventQueryView }) {
+  return (
+    <form
+      id="query"
+      class="query-form"
+      method="get"
+      action={view.dataset === null ? '/events' : datasetAddress(view.dataset)}
+      role="search"
+      data-slow="Searching"
+    >
+      <label class="query-text">
+        <span class="visually-hidden">Query</span>
+        <textarea
+          name={view.dataset === null ? 'q' : ASK}
+          rows="2"
+          spellcheck="false"
+          autocapitalize="none"
+          placeholder={
+            view.dataset === null
+              ? 'error host=web* | stats count by host'
+              : `${beginning(view.dataset)}stats count`
+          }
+          data-key="e"
+          safe
+        >
+          {view.q}
+        </textarea>
+      </label>
+      {view.dataset === null && <Span view={view} />}
+      {view.timezone !== 'UTC' && <input type="hidden" name="timezone" value={view.timezone} />}
+      {view.isTable && <input type="hidden" name="form" value="table" />}
+      {view.chart !== '' && <input type="hidden" name="chart" value={view.chart} />}
+      {view.dataset === null && <PaperChoice view={view} />}
+      <button type="submit">{view.dataset === null ? 'Search' : 'Ask'}</button>
+      {view.dataset === null ? <EventHints /> : <DatasetHints view={view} />}
+    </form>
+  );
+}
+
+function Span({ view }: { view: EventQueryView }) {
+  const present = spanOf(view);
+  return (
+    <label>
+      <span class="visually-hidden">Time</span>
+      <select name="earliest">
+        {!isPreset(view) && (
+          <option value={present} selected safe>
+            {spanText(view)}
+          </option>
+        )}
+        {SPANS.map(([span, label]) => (
+          <option value={span} selected={span === present} safe>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function isPreset(view: EventQueryView): boolean {
+  return SPANS.some(([span]) => span === spanOf(view));
+}
+
+/** For print, where the choice cannot be printed. */
+function PaperChoice({ view }: { view: EventQueryView }) {
+  return (
+    <p class="on-paper">
+      <span safe>{SPANS.find(([span]) => span === spanOf(view))?.[1] ?? ''}</span>
+      {!isPreset(view) && <PaperSpan view={view} />}
+    </p>
+  );
+}
+
+function EventHints() {
+  return (
+    <div class="hints">
+      <details class="hint">
+        <summary>Between two times</summary>
+        <p class="between">
+          <label>
+            <span>
+              From <small class="zone">(UTC)</small>
+            </span>
+            <input type="datetime-local" name="from" step="1" />
+          </label>
+          <label>
+            <span>
+              To <small class="zone">(UTC)</small>
+            </span>
+            <input type="datetime-local" name="to" step="1" />
+          </label>
+          <button class="quiet" type="submit">
+            Search between
+          </button>
+        </p>
+      </details>
+      <details class="hint">
+        <summary>Help</summary>
+        <p>
+          Words search the text; <code>host=web*</code>, <code>status&gt;=500</code> search fields;{' '}
+          <code>AND</code> <code>OR</code> <code>NOT</code> combine. After <code>|</code> come
+          commands: <code>| top 10 host</code>, <code>| timechart count by host</code>,{' '}
+          <code>| stats avg(ms) by path | sort -avg(ms)</code>, <code>| table _time host data</code>
+          . Files are tables too: <code>from shop/products | where price &gt; 5</code>.{' '}
+          <a href="/docs/search-language">All commands</a>
+        </p>
+        <p>Enter searches or finishes the word, Shift and Enter begin a new line.</p>
+      </details>
+    </div>
+  );
+}
+
+function DatasetHints({ view: { examples } }: { view: EventQueryView }) {
+  return (
+    <div class="hints">
+      {examples.length > 0 && (
+        <p class="hint">
+          {'For example '}
+          {examples.map(({ query, href }, index) => (
+            <>
+              {index > 0 && ' · '}
+              <a {...{ href }}>
+                <code safe>{query}</code>
+              </a>
+            </>
+          ))}
+        </p>
+      )}
+      <details class="hint">
+        <summary>Help</summary>
+        <p>
+          Rows come from <code>from</code>, and each <code>|</code> hands them on:{' '}
+          <code>where price &gt; 5 AND name LIKE "Tea%"</code>, <code>eval total=qty*price</code>,{' '}
+          <code>stats sum(qty*price) AS total BY region</code>, <code>sort -total</code>,{' '}
+          <code>head 10</code>, <code>table name, total</code>, <code>lookup</code> and{' '}
+          <code>join</code> with other datasets. <a href="/docs/search-language">All commands</a>
+        </p>
+        <p>Enter asks or finishes the word, Shift and Enter begin a new line.</p>
+      </details>
+    </div>
+  );
+}
+
+function PaperSpan({
+  view: { earliest, latest },
+}: {
+  view: Pick<EventQueryView, 'earliest' | 'latest'>;
+}) {
+  return (
+    <>
+      {earliest === '' ? 'Until' : <End at={earliest} />}
+      {earliest === '' || latest === '' ? ' ' : ' – '}
+      {latest !== '' && <End at={latest} />}
+    </>
+  );
+}
+
+function End({ at }: { at: string }) {
+  const moment = timeOf(at);
+  return moment === null ? <span safe>{at}</span> : <UtcTime at={moment} isExact />;
+}
+
+function spanOf({ earliest, latest }: Pick<EventQueryView, 'earliest' | 'latest'>): string {
+  return latest === '' ? earliest : `${earliest}..${latest}`;
+}
+
+function spanText({ earliest, latest }: Pick<EventQueryView, 'earliest' | 'latest'>): string {
+  if (latest === '' || latest === 'now') return `From ${earliest}`;
+  return `${earliest === '' ? 'until' : `${earliest} to`} ${latest}`;
+}

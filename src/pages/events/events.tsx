@@ -1,0 +1,545 @@
+/** @jsxImportSource @kitajs/html */
+/**
+ * The explorer: a query, a span of time and their result, for events or for questions about one dataset, which have no span. Every
+ * view has an address; scripts add the editor, the histogram, the fields and the live tail.
+ */
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import { searchReply } from '../../api/search-reply.ts';
+import { AppError } from '../../base/errors.ts';
+import { parseJson } from '../../base/json/json.ts';
+import type { Resource } from '../../docroot/registry/registry.ts';
+import type { Context } from '../../http/context.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { PRIVATE } from '../../http/reply/headers.ts';
+import { askedFormat, formatHrefs, formatParameter } from '../../http/reply/list-file.ts';
+import type { Reply } from '../../http/reply/reply.ts';
+import type { ToldProblem } from '../../language/syntax/problem.ts';
+import { startOf, withinTimes } from '../../language/syntax/refine.ts';
+import {
+  mayReadEvents as mayRead,
+  mayWriteEvents as mayWrite,
+} from '../../operations/events/event-access.ts';
+import { readSearchRequest } from '../../operations/events/search-request.ts';
+import { runSearch, type SearchResult } from '../../operations/events/searches.ts';
+import {
+  addressOf,
+  type Asked,
+  askedOf,
+  beginning,
+  datasetAddress,
+  FIRST_SPAN,
+  MAX_ROWS,
+  wholeQuery,
+} from './asked.ts';
+import { formOf, type ResultForm } from './result-view.ts';
+import { pageReply } from '../page-reply.ts';
+import {
+  EventQuery,
+  EventQueryProblem,
+  type EventQueryView,
+  type QueryProblem,
+} from './event-query.tsx';
+import { EventResults, type EventResultsView } from './event-results.tsx';
+import { ExportMenu } from '../parts/export-menu.tsx';
+import { PostForm } from '../parts/forms.tsx';
+import { Count } from '../parts/values.tsx';
+import { trailTo } from '../addresses.ts';
+import { printName } from '../../language/expressions/expression.ts';
+import type { FrameView, Page } from '../frame.tsx';
+import type { Format } from '../../tables/read/format.ts';
+
+/** The page is built in memory; of longer results it shows fewer rows. */
+const MAX_SHOWN_BYTES = 1024 * 1024;
+/** A single row may be one large event. */
+const MAX_ROW_BYTES = 4 * 1024 * 1024;
+
+interface Ran {
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly meta: {
+    readonly count: number;
+    readonly truncated: boolean;
+    readonly elapsed_ms: number;
+    readonly scanned: number;
+    readonly notices: readonly string[];
+    readonly columns: readonly { readonly name: string; readonly type: string }[];
+  };
+}
+
+export const eventsPageRoute = new Elysia({ name: 'events-page' })
+  .use(lifecycle)
+  .get('/events', ({ ask }) => explorerReply(ask, null), {
+    checks: { access: 'user', cacheControl: PRIVATE },
+    describes: {
+      summary: 'Show the event explorer',
+      tag: 'events',
+      parameters: [
+        { name: 'q', in: 'query', description: 'The query', schema: Type.String() },
+        {
+          name: 'earliest',
+          in: 'query',
+          description: 'Only events from then on, such as -24h; empty: all',
+          schema: Type.String({ default: FIRST_SPAN }),
+        },
+        {
+          name: 'latest',
+          in: 'query',
+          description: 'Only events before',
+          schema: Type.String(),
+        },
+        {
+          name: 'timezone',
+          in: 'query',
+          description: 'Zone of days and of times without offset; UTC unless given',
+          schema: Type.String(),
+        },
+        formatParameter,
+      ],
+      answers: { 200: { description: 'A page for people', mediaType: 'text/html', schema: null } },
+    },
+  });
+
+/** Throws `not-found` for a format that there is not. */
+export async function explorerReply(context: Context, dataset: Resource | null): Promise<Reply> {
+  const asked = askedOf(context, dataset?.canonical ?? null);
+  const full = withinTimes(asked.q, asked.earliest, asked.latest);
+  const format = askedFormat(context);
+  if (format === null) {
+    const outcome = await run(context, full, asked);
+    const isBegun = dataset !== null && asked.q.trim() === beginning(dataset.canonical).trim();
+    const examples =
+      isBegun && 'rows' in outcome ? await examplesOf(context, asked, dataset, outcome.rows) : [];
+    return pageOf(context, asked, full, outcome, { examples });
+  }
+  const result = await runAs(context, full, asked, format);
+  return result.kind === 'problem' && context.wantsHtml
+    ? pageOf(context, asked, full, result.problem, { status: 400 })
+    : searchReply(context, result);
+}
+
+async function pageOf(
+  context: Context,
+  asked: Asked,
+  full: string,
+  outcome: Ran | ToldProblem,
+  {
+    status = 200,
+    examples = [],
+  }: { readonly status?: number; readonly examples?: EventsView['examples'] } = {},
+): Promise<Reply> {
+  const { services, user, baseUrl } = context;
+  const view = {
+    ...viewOf(asked, full, outcome),
+    examples,
+    mayReadEvents: await mayRead(services, user),
+    sendsTo: (await mayWrite(services, user)) && !services.config.readonly ? baseUrl : null,
+    formatHrefs: formatHrefs('/events', wholeQuery(asked)),
+    maxFileRows: services.config.events.search.export_max_rows,
+  };
+  return pageReply(context, eventsPage, view, { status });
+}
+
+/** With all rows that the format may have. */
+function runAs(
+  context: Context,
+  query: string,
+  { timezone }: Asked,
+  format: Format,
+): Promise<SearchResult> {
+  const { services, user, origin, request } = context;
+  const order = readSearchRequest({ query, timezone }, format, services.config);
+  return runSearch(services, user, origin, order, request.signal);
+}
+
+async function run(
+  context: Context,
+  query: string,
+  { limit, timezone }: Asked,
+): Promise<Ran | ToldProblem> {
+  const { services, user, origin, request } = context;
+  const { max_rows: most } = services.config.events.search;
+  for (let rows = Math.min(limit, most); ; rows = Math.ceil(rows / 5)) {
+    const order = readSearchRequest({ query, timezone, limit: rows }, 'json', services.config);
+    const result = await runSearch(services, user, origin, order, request.signal);
+    if (result.kind === 'problem') return result.problem;
+    try {
+      const text = await boundedText(result.body, rows === 1 ? MAX_ROW_BYTES : MAX_SHOWN_BYTES);
+      if (text !== null) return parseJson(text) as Ran;
+    } finally {
+      await result.leave();
+    }
+    if (rows === 1) throw new AppError('too-large', 'The answer is too large to be shown');
+  }
+}
+
+/** Null for more than `maxBytes`. */
+async function boundedText(
+  body: Uint8Array | ReadableStream<Uint8Array>,
+  maxBytes: number,
+): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body instanceof Uint8Array ? [body] : body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function viewOf(
+  asked: Asked,
+  full: string,
+  outcome: Ran | ToldProblem,
+): Omit<EventsView, 'examples' | 'formatHrefs' | 'maxFileRows' | 'mayReadEvents' | 'sendsTo'> {
+  const { dataset, q, earliest, latest, timezone, chart } = asked;
+  const { first, isSearch, isOnlySearch: isCountable } = startOf(q);
+  const terms = isSearch ? first || '*' : null;
+  const allTimeHref =
+    earliest + latest === '' ? null : addressOf({ ...asked, earliest: '', latest: '' });
+  const common = {
+    dataset,
+    q,
+    earliest,
+    latest,
+    timezone,
+    chart,
+    full,
+    terms,
+    isCountable,
+    allTimeHref,
+  };
+  if ('error' in outcome) {
+    return {
+      ...common,
+      problem: problemOf(asked, full, outcome),
+      notices: [],
+      lines: null,
+      isTable: false,
+      columns: [],
+      rows: [],
+      figures: null,
+      otherForm: null,
+      moreHref: null,
+      isChartable: false,
+    };
+  }
+  const { rows, meta } = outcome;
+  const columns = meta.columns.map(({ name, type }) => ({ name, type }));
+  const names = new Set(columns.map(({ name }) => name));
+  const isEvents = ['id', 'data', 'created'].every((name) => names.has(name));
+  return {
+    ...common,
+    problem: null,
+    // The summary says it, with a link to more rows.
+    notices: meta.notices.filter((notice) => !/^Result cut at \d+ rows$/.test(notice)),
+    ...formOf(rows, columns, asked, isEvents),
+    figures: figuresOf(meta),
+    moreHref:
+      meta.truncated && asked.limit < MAX_ROWS
+        ? addressOf({ ...asked, limit: Math.min(asked.limit * 5, MAX_ROWS) })
+        : null,
+    isChartable:
+      !isEvents &&
+      rows.length > 1 &&
+      columns.length > 1 &&
+      columns.some(({ type }) => type === 'number'),
+  };
+}
+
+/** Questions that the columns answer, for who has not asked any yet; `rows` are some of the dataset. */
+async function examplesOf(
+  { services }: Context,
+  asked: Asked,
+  dataset: Resource,
+  rows: Ran['rows'],
+): Promise<EventsView['examples']> {
+  const { columns } = await services.tables.current(services.datasets.targetOf(dataset));
+  const different = ({ name }: { readonly name: string }): number =>
+    new Set(rows.map((row) => row[name])).size;
+  // What groups rows has few values; what is summed has many.
+  const [group] = columns
+    .filter(({ type, format }) => type === 'string' && !format)
+    .toSorted((a, b) => different(a) - different(b));
+  const [figure] = columns
+    .filter(({ type }) => type === 'integer' || type === 'number')
+    .toSorted((a, b) => different(b) - different(a));
+  const dates = columns.find(({ format }) => format !== undefined);
+  const [text, number, time] = [group, figure, dates].map((one) => one && printName(one.name));
+  const stages = [
+    text && `stats count BY ${text} | sort -count | head 10`,
+    text && number && `stats sum(${number}), avg(${number}) BY ${text}`,
+    time && `timechart field=${time.replaceAll("'", '"')} ${number ? `sum(${number})` : 'count'}`,
+    !time && number && `sort -${number} | head 10`,
+  ];
+  return stages.flatMap((stage) =>
+    stage
+      ? [
+          {
+            query: stage,
+            href: addressOf({ ...asked, q: beginning(dataset.canonical) + stage }),
+          },
+        ]
+      : [],
+  );
+}
+
+function figuresOf({ count, truncated, scanned, elapsed_ms: elapsed }: Ran['meta']): ResultFigures {
+  return { rows: count, isCut: truncated, scanned, elapsedMs: elapsed };
+}
+
+/** Shows a problem in the query as typed, although its place is given in code points of the query with its times. */
+function problemOf(asked: Asked, full: string, problem: ToldProblem): QueryProblem {
+  const { length, suggestion = null, allowed = [] } = problem;
+  const [told = problem.error] = problem.error.split('\n');
+  const typed = placeIn(asked.q, full, problem);
+  const points = [...(typed === null ? full : asked.q)];
+  const offset = typed ?? problem.offset;
+  const before = points.slice(0, offset).join('');
+  const wrong = points.slice(offset, offset + length).join('');
+  const after = points.slice(offset + length).join('');
+  // The column counts in the query with its times, and the place is underlined anyway.
+  const message = told.replace(/ \[stage \d+, column \d+\]$/, '');
+  const isWord = suggestion !== null && [suggestion, wrong].every((text) => /^[\w.-]+$/.test(text));
+  // A whole statement stands for another whole query.
+  const isMeant = isWord || (suggestion !== null && wrong.includes(' '));
+  return {
+    before,
+    wrong,
+    after,
+    message,
+    suggestion: isMeant || !message.includes(suggestion ?? message) ? suggestion : null,
+    suggestionHref:
+      isMeant && typed !== null ? addressOf({ ...asked, q: before + suggestion + after }) : null,
+    allowed,
+  };
+}
+
+/** Null when the problem is in the times. */
+function placeIn(q: string, full: string, { offset, length }: ToldProblem): number | null {
+  const [typed, ran] = [[...q], [...full]];
+  let same = 0;
+  while (same < typed.length && typed[same] === ran[same]) same++;
+  if (offset + length <= same) return offset;
+  const moved = offset - (ran.length - typed.length);
+  const isSame = (index: number): boolean => typed[moved + index] === ran[offset + index];
+  return moved >= 0 &&
+    moved + length <= typed.length &&
+    ran.slice(offset).every((_, i) => isSame(i))
+    ? moved
+    : null;
+}
+
+interface ResultFigures {
+  readonly rows: number;
+  readonly isCut: boolean;
+  readonly scanned: number;
+  readonly elapsedMs: number;
+}
+
+interface EventsView extends EventQueryView, EventResultsView, Pick<ResultForm, 'otherForm'> {
+  /** The query with its times, as it ran. */
+  readonly full: string;
+  readonly problem: QueryProblem | null;
+  readonly notices: readonly string[];
+  /** Null: nothing ran, `problem` says why. */
+  readonly figures: ResultFigures | null;
+  /** The same with more rows; null when all are shown. */
+  readonly moreHref: string | null;
+  /** With as many rows as each format may have. */
+  readonly formatHrefs: Readonly<Record<Format, string>>;
+  readonly maxFileRows: number;
+  /** The rows are the events that a histogram counts. */
+  readonly isCountable: boolean;
+  /** Columns of a series over time or by name. */
+  readonly isChartable: boolean;
+}
+
+export const eventsPage: Page<EventsView> = {
+  name: 'events',
+  layout: 'wide',
+  title: ({ dataset }) => (dataset === null ? 'Events' : `Ask about ${lastOf(dataset)}`),
+  trail: ({ dataset }) =>
+    dataset === null
+      ? []
+      : [...trailTo(dataset), { label: lastOf(dataset), href: datasetAddress(dataset) }],
+  styles: ['uplot.css', 'events.css'],
+  scripts: ['events.js', 'query-editor.js'],
+  content: (view, frame) => (
+    <div
+      id="explorer"
+      data-keys={'Enter Search\nShift+Enter New line in the query'}
+      data-terms={view.terms ?? ''}
+      data-searches={String(view.terms !== null && view.mayReadEvents)}
+      data-reads={String(view.mayReadEvents)}
+      data-earliest={view.earliest}
+      data-latest={view.latest}
+    >
+      <EventQuery view={view} />
+      {view.problem !== null && <EventQueryProblem problem={view.problem} />}
+      <div class="explorer">
+        <aside id="fields" aria-label="Fields" hidden></aside>
+        <div class="results">
+          <div id="histogram" class="histogram" hidden></div>
+          <Tools view={view} frame={frame} />
+          {view.notices.map((notice) => (
+            <p class="notice" safe>
+              {notice}
+            </p>
+          ))}
+          <p id="tail-status" class="fine" role="status" hidden></p>
+          <ol id="tail" class="lines" aria-label="Live events" hidden></ol>
+          {view.problem === null && <EventResults view={view} />}
+          {view.moreHref !== null && (
+            <p class="more">
+              <a class="button quiet" href={view.moreHref}>
+                Show more
+              </a>
+            </p>
+          )}
+        </div>
+      </div>
+    </div>
+  ),
+};
+
+function lastOf(dataset: string): string {
+  return dataset.slice(dataset.lastIndexOf('/') + 1);
+}
+
+function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
+  return (
+    <div class="tools">
+      <p class="fine" role="status">
+        {view.figures === null ? (
+          'Nothing was searched'
+        ) : (
+          <Figures {...view} figures={view.figures} />
+        )}
+      </p>
+      {view.otherForm !== null && (
+        <a class="button quiet small" href={view.otherForm.href} safe>
+          {view.otherForm.label}
+        </a>
+      )}
+      {view.problem === null && <Watch />}
+      {view.isChartable && (
+        <button
+          type="button"
+          class={isDrawn(view) ? 'quiet small drawn' : 'quiet small'}
+          id="chart"
+          hidden
+          data-key="c"
+        >
+          Chart
+        </button>
+      )}
+      <details class="menu-button" id="history" hidden>
+        <summary class="button quiet small">History</summary>
+        <ul class="plain-list"></ul>
+      </details>
+      {view.problem === null && <Keep view={view} frame={frame} />}
+    </div>
+  );
+}
+
+/** The reader chose the chart, or the rows are a series over time. */
+function isDrawn({ chart, rows }: EventsView): boolean {
+  return chart === '' ? rows.every(([first]) => first?.kind === 'time') : chart === '1';
+}
+
+/** Buttons that script shows for results that can be followed live. */
+function Watch() {
+  return (
+    <>
+      <button type="button" class="quiet small" id="pause" hidden data-key="p">
+        Pause
+      </button>
+      <button
+        type="button"
+        class="quiet small"
+        id="live"
+        data-action="Watch events live"
+        hidden
+        data-key="l"
+      >
+        Watch live
+      </button>
+    </>
+  );
+}
+
+function Keep({ view, frame }: { view: EventsView; frame: FrameView }) {
+  return (
+    <>
+      <details class="menu-button">
+        <summary class="button quiet small">Save</summary>
+        <PostForm
+          class="stack"
+          frame={frame}
+          to="/savedsearches"
+          does="create"
+          fields={[['query', view.full]]}
+        >
+          <label>
+            Name
+            <input name="name" required maxlength="255" autocomplete="off" />
+          </label>
+          <label class="check">
+            <input type="checkbox" name="is_public" value="true" /> Everybody may see it
+          </label>
+          <button type="submit">Save this search</button>
+        </PostForm>
+      </details>
+      <ExportMenu
+        json={view.formatHrefs.json}
+        query={view.full}
+        files={view.formatHrefs}
+        note={<FileRows view={view} />}
+      />
+    </>
+  );
+}
+
+/** How many rows a file of the result will have, as far as known here; the script asks for the full count. */
+function FileRows({ view: { figures, maxFileRows, isCountable } }: { view: EventsView }) {
+  if (figures !== null && !figures.isCut) {
+    const { rows } = figures;
+    const isWhole = rows <= maxFileRows;
+    return (
+      <>
+        {isWhole ? 'all ' : 'the first '}
+        {!isWhole && <Count value={maxFileRows} />}
+        {isWhole ? '' : ' of '}
+        <Count value={rows} />
+        {rows === 1 ? ' row' : ' rows'}
+      </>
+    );
+  }
+  return (
+    <span id={isCountable ? 'file-rows' : undefined} data-most={String(maxFileRows)}>
+      up to <Count value={maxFileRows} /> rows
+    </span>
+  );
+}
+
+interface FiguresProps {
+  readonly figures: ResultFigures;
+  readonly isCountable: boolean;
+}
+
+function Figures({ figures, isCountable }: FiguresProps) {
+  const { rows, isCut, scanned, elapsedMs } = figures;
+  return (
+    <>
+      {isCut ? 'first ' : ''}
+      <Count value={rows} />
+      {isCut && isCountable && <span id="matched"></span>}
+      {rows === 1 ? ' row · ' : ' rows · '}
+      <Count value={scanned} />
+      {' scanned · '}
+      <Count value={elapsedMs} />
+      {' ms'}
+    </>
+  );
+}

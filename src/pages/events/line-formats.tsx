@@ -1,0 +1,156 @@
+/** @jsxImportSource @kitajs/html */
+/** What would be found in pasted lines, for those who may send events. */
+import { Elysia } from 'elysia';
+import type { LineExplanation } from '../../events/intake/explanation.ts';
+import type { Context, RouteRules } from '../../http/context.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { PRIVATE } from '../../http/reply/headers.ts';
+import type { Reply } from '../../http/reply/reply.ts';
+import { readOnlyMode } from '../../http/route.ts';
+import { requireEventRight } from '../../operations/events/event-access.ts';
+import { explainEvents } from '../../operations/events/events.ts';
+import { pageReply } from '../page-reply.ts';
+import { cell } from '../parts/cells.tsx';
+import { PostForm } from '../parts/forms.tsx';
+import { Rows } from '../parts/table.tsx';
+import type { FrameView, Page } from '../frame.tsx';
+
+const checks = { access: 'user', cacheControl: PRIVATE } as const satisfies RouteRules;
+const answers = {
+  200: { description: 'A page for people', mediaType: 'text/html', schema: null },
+} as const;
+const MAX_LINE_CHARACTERS = 2000;
+
+export const lineFormatsRoute = new Elysia({ name: 'line-formats' })
+  .use(lifecycle)
+  .get('/events/explain', ({ ask }) => show(ask, { lines: '', sourcetype: '', found: null }), {
+    checks,
+    describes: { summary: 'Show the form for lines of a log', tag: 'events', answers },
+  })
+  .post('/events/explain', ({ ask }) => explain(ask), {
+    // Who may not write at all learns that first.
+    checks: { ...checks, isExemptFromReadOnly: true },
+    describes: {
+      summary: 'Show what would be found in lines',
+      tag: 'events',
+      body: { mediaType: 'application/x-www-form-urlencoded', schema: null },
+      answers,
+    },
+  });
+
+interface View {
+  readonly lines: string;
+  readonly sourcetype: string;
+  /** Null before lines were sent. */
+  readonly found: readonly LineExplanation[] | null;
+}
+
+async function explain(context: Context): Promise<Reply> {
+  const fields = new Map(await context.form());
+  const lines = fields.get('lines') ?? '';
+  const sourcetype = (fields.get('sourcetype') ?? '').trim();
+  const { services, user, origin } = context;
+  await requireEventRight(services, user, origin, 'write');
+  if (services.config.readonly) throw readOnlyMode();
+  const found = await explainEvents(services, user, origin, { lines, sourcetype });
+  return show(context, { lines, sourcetype, found });
+}
+
+async function show(context: Context, view: View): Promise<Reply> {
+  await requireEventRight(context.services, context.user, context.origin, 'write');
+  return pageReply(context, lineFormatsPage, view);
+}
+
+const lineFormatsPage: Page<View> = {
+  name: 'line-formats',
+  layout: 'wide',
+  title: () => 'What is found in a line',
+  styles: ['document.css'],
+  trail: () => [{ label: 'Events', href: '/events' }],
+  content: (view, frame) => (
+    <>
+      <p>
+        Paste lines of a log as they would arrive: this shows the format, the time, the host and the
+        fields that would be found. Nothing is stored.{' '}
+        <a href="/docs/guide/events#what-is-found">What is found</a>
+      </p>
+      <Lines view={view} frame={frame} />
+      {view.found !== null && <Found found={view.found} />}
+    </>
+  ),
+};
+
+function Lines({ view, frame }: { view: View; frame: FrameView }) {
+  return (
+    <PostForm class="stack" frame={frame} to="/events/explain">
+      <label>
+        Lines
+        <textarea name="lines" rows="8" required spellcheck="false" wrap="off" safe>
+          {`\n${view.lines}`}
+        </textarea>
+      </label>
+      <label>
+        Sourcetype, if they will have one
+        <input name="sourcetype" maxlength="255" autocomplete="off" value={view.sourcetype} />
+      </label>
+      <p class="actions">
+        <button type="submit">Explain</button>
+      </p>
+    </PostForm>
+  );
+}
+
+function Found({ found }: { found: readonly LineExplanation[] }) {
+  if (found.length === 0) return <p role="status">There are no lines.</p>;
+  return (
+    <section>
+      <h2>Found</h2>
+      <Rows<LineExplanation, null>
+        label="What is found in each line"
+        around={null}
+        items={found}
+        columns={[
+          cell('Line', ({ line }) => <code safe>{line.slice(0, MAX_LINE_CHARACTERS)}</code>),
+          cell('Format', ({ format }) => <span safe>{format ?? 'none'}</span>),
+          cell('Time', ({ time, time_from: from }) => (
+            <FromText value={time ?? 'when it arrives'} from={from} />
+          )),
+          cell('Host', ({ host, host_from: from }) => (
+            <FromText value={host ?? 'of the sender'} from={from} />
+          )),
+          cell('Fields', ({ fields }) => <Fields fields={fields} />),
+        ]}
+      />
+    </section>
+  );
+}
+
+function FromText({ value, from }: { value: string; from: string | null }) {
+  return (
+    <>
+      <span class="nowrap" safe>
+        {value}
+      </span>
+      {from !== null && (
+        <>
+          {' '}
+          <span class="fine" safe>{`from ${from}`}</span>
+        </>
+      )}
+    </>
+  );
+}
+
+/** One member on each line. */
+function Fields({ fields }: { fields: string }) {
+  const members = Object.entries(JSON.parse(fields) as Record<string, unknown>);
+  return (
+    <>
+      {members.map(([name, value]) => (
+        <div>
+          <code safe>{`${name}: ${JSON.stringify(value)}`.slice(0, MAX_LINE_CHARACTERS)}</code>
+        </div>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,181 @@
+/**
+ * Content and media as answers (section 19): which of the forms of a file a request means.
+ */
+import type { App } from '../../app.ts';
+import { timestamp } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { FileStamp } from '../../base/files/file-stamp.ts';
+import { sha256Hex } from '../../base/ids.ts';
+import { mediaTypeOf } from '../../base/files/media-type.ts';
+import { decodePath, fileNameOf, stemOf } from '../../base/paths.ts';
+import { MAX_RENDER_BYTES } from '../../docroot/documents.ts';
+import type { PictureSize } from '../../docroot/kind.ts';
+import type { Resource } from '../../docroot/registry/registry.ts';
+import type { Context } from '../../http/context.ts';
+import { fileReply } from '../../http/reply/file-reply.ts';
+import { preferredType } from '../../http/reply/negotiate.ts';
+import {
+  bodyReply,
+  emptyReply,
+  jsonReply,
+  type Reply,
+  type Answer,
+} from '../../http/reply/reply.ts';
+import { describeMedia, describePicture, pictureSizes } from '../../operations/files/content.ts';
+import { READ_METHODS } from '../../operations/files/datasets.ts';
+import { resolveLinks } from './document-links.ts';
+import { pageReply } from '../page-reply.ts';
+import { documentPage } from './document.tsx';
+
+const PICTURE = /<img [^>]*>/g;
+
+/**
+ * The markup with width and height at each picture of this server that has none and whose size is known. `markup` must have come
+ * through the allow list, which writes attributes in one way only; `path` is that of the page, percent-encoded.
+ */
+async function withPictureSizes(
+  markup: string,
+  path: string,
+  sizesOf: (names: readonly string[]) => Promise<ReadonlyMap<string, PictureSize>>,
+): Promise<string> {
+  const names = new Set<string>();
+  for (const [tag] of markup.matchAll(PICTURE)) {
+    const name = nameIn(tag, path);
+    if (name !== null) names.add(name);
+  }
+  if (names.size === 0) return markup;
+  const sizes = await sizesOf([...names]);
+  return markup.replace(PICTURE, (tag) => {
+    const size = sizes.get(nameIn(tag, path) ?? '');
+    if (size === undefined) return tag;
+    return `<img width="${size.width}" height="${size.height}" ${tag.slice('<img '.length)}`;
+  });
+}
+
+/** The file that a picture without a size shows; null where it is not one of this server. */
+function nameIn(tag: string, path: string): string | null {
+  if (/ (?:width|height)="/.test(tag)) return null;
+  const src = / src="([^"]*)"/.exec(tag)?.[1];
+  if (src === undefined || src === '') return null;
+  const url = URL.parse(src.replaceAll('&amp;', '&'), `http://docroot${path}`);
+  if (url === null || url.host !== 'docroot' || url.protocol !== 'http:') return null;
+  return decodePath(url.pathname)?.join('/') ?? null;
+}
+
+const VARY = { Vary: 'Accept, Accept-Encoding' };
+
+/** Content or media the caller may use; only read. Throws `method-not-allowed`, and as the operations. */
+export async function contentReply(
+  services: App,
+  context: Context,
+  resource: Resource,
+): Promise<Answer> {
+  const { method } = context;
+  if (method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
+  if (method !== 'GET' && method !== 'HEAD') {
+    throw new AppError('method-not-allowed', 'Method Not Allowed', {
+      headers: { allow: READ_METHODS },
+    });
+  }
+  const isDownload = isOn(context, 'download');
+  if (resource.family === 'media' && !isDownload) {
+    if (isOn(context, 'metadata')) return metadataReply(services, context, resource);
+    if (isOn(context, 'thumbnail')) return coverReply(services, context, resource);
+  }
+  const isPicture = /^image\/(?!svg)/.test(mediaTypeOf(resource.rel));
+  if (isPicture && !isDownload && isOn(context, 'metadata')) {
+    return metadataReply(services, context, resource);
+  }
+  if (resource.kind.render === undefined || isDownload)
+    return fileReply(services, context, resource);
+  const wantsSource =
+    isOn(context, 'raw') ||
+    preferredType(context.request.headers.get('accept'), ['text/html', 'text/markdown']) ===
+      'text/markdown';
+  if (wantsSource) return fileReply(services, context, resource);
+  return isOn(context, 'source')
+    ? sourceReply(services, context, resource)
+    : documentReply(services, context, resource);
+}
+
+async function documentReply(services: App, context: Context, resource: Resource): Promise<Answer> {
+  const { rel } = resource;
+  const changedAt = await changedAtOf(services, resource);
+  const document = await services.documents.rendered(resource);
+  const linked = resolveLinks(document.body, {
+    path: context.path,
+    rel,
+    familyOf: (target) => services.documents.familyOf(target),
+  });
+  const body = await withPictureSizes(linked, context.path, (names) =>
+    pictureSizes(services, context.caller, names),
+  );
+  const reply = pageReply(context, documentPage, {
+    ...document,
+    title: document.title ?? fileNameOf(stemOf(rel)),
+    body,
+    rel,
+    changedAt,
+    source: null,
+  });
+  return perReader(reply);
+}
+
+/** The text as it was written, in the frame. Throws `too-large` for what is no document to read. */
+async function sourceReply(services: App, context: Context, resource: Resource): Promise<Answer> {
+  const { rel } = resource;
+  const file = await services.documents.open(resource);
+  try {
+    if (file.size > MAX_RENDER_BYTES) {
+      throw new AppError('too-large', `'${rel}' is too large to be shown as a page; download it`);
+    }
+    const source = new TextDecoder().decode(await file.read(0, file.size));
+    const changedAt = changeTime(file.stamp);
+    const none = { body: '', outline: [], facts: [], hasHeading: false };
+    const view = { ...none, title: fileNameOf(rel), rel, changedAt, source };
+    return perReader(pageReply(context, documentPage, view));
+  } finally {
+    await file.close();
+  }
+}
+
+async function changedAtOf(services: App, resource: Resource): Promise<string> {
+  const file = await services.documents.open(resource);
+  await file.close();
+  return changeTime(file.stamp);
+}
+
+function changeTime({ mtimeNs }: FileStamp): string {
+  return timestamp(Number(mtimeNs) / 1e6);
+}
+
+/** The frame names the reader, so the page has a version for each of them. */
+function perReader(reply: Reply): Reply {
+  return { ...reply, headers: { ...reply.headers, ...VARY }, etag: etagOf(String(reply.body)) };
+}
+
+async function metadataReply(services: App, context: Context, resource: Resource): Promise<Answer> {
+  const describe = resource.family === 'media' ? describeMedia : describePicture;
+  const description = await describe(services, resource);
+  const etag = etagOf(JSON.stringify(description));
+  if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
+  return jsonReply(description, { etag, headers: VARY });
+}
+
+/** The embedded cover as an image, so that pages need not carry it. Throws `not-found` when there is none. */
+async function coverReply(services: App, context: Context, resource: Resource): Promise<Answer> {
+  const { thumbnail } = await describeMedia(services, resource);
+  const [, type, data] = /^data:([\w/.+-]+);base64,(.*)$/.exec(thumbnail ?? '') ?? [];
+  if (type === undefined || data === undefined) throw new AppError('not-found', 'Not Found');
+  const etag = etagOf(data);
+  if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
+  return bodyReply(Buffer.from(data, 'base64'), type, { etag, headers: VARY });
+}
+
+function isOn(context: Context, parameter: string): boolean {
+  return /^(?:true|1)$/i.test(context.queryValue(parameter) ?? '');
+}
+
+function etagOf(text: string): string {
+  return sha256Hex(text).slice(0, 32);
+}

@@ -1,0 +1,123 @@
+/** Every path without a built-in route. Files come and go without touching any route. */
+import {
+  changeMany,
+  datasetRow,
+  datasetRows,
+  datasetSchema,
+  requireChangesAllowed,
+  requireRead,
+  type RowAddress,
+  verbOf,
+} from '../../api/datasets.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Area } from '../../docroot/registry/names.ts';
+import { isForm } from '../../http/body/form-body.ts';
+import type { Context } from '../../http/context.ts';
+import { handlerAnswer } from '../../http/handler-exchange.ts';
+import { emptyReply, type Answer } from '../../http/reply/reply.ts';
+import { requireAccess } from '../../operations/access.ts';
+import { findByPath } from '../../operations/files/content.ts';
+import { READ_METHODS, requireWritable } from '../../operations/files/datasets.ts';
+import { contentReply } from './content-reply.ts';
+import { ASK } from '../events/asked.ts';
+import { datasetPageReply } from './dataset.tsx';
+import { explorerReply } from '../events/events.tsx';
+import { datasetSummaryReply, wantsSummary } from './dataset-summary.ts';
+import { fileLayoutFormReply, fileLayoutReply } from './file-layout.tsx';
+import { mediaPageReply } from './media.tsx';
+import { rowFormReply, rowPageReply } from './row.tsx';
+
+/** Below these, missing files and forbidden files are answered alike, as events are. */
+const HIDING: ReadonlySet<string> = new Set(['events', 'savedsearches']);
+const AREAS: ReadonlyMap<string, Area> = new Map([
+  ['api', 'dataset'],
+  ['schema', 'dataset'],
+  ['ui', 'ui'],
+  ['media', 'media'],
+]);
+
+/** The caller is signed in. */
+export async function answerPath(context: Context): Promise<Answer> {
+  const [first, second, ...below] = context.segments;
+  const isHiding = first === 'api' && HIDING.has(second!) && below.length > 0;
+  if (!isHiding) return answer(context);
+  try {
+    return await answer(context);
+  } catch (error) {
+    const isHidden =
+      error instanceof AppError && ['not-found', 'permission-denied'].includes(error.code);
+    throw isHidden ? new AppError('not-found', 'Not found.') : error;
+  }
+}
+
+async function answer(context: Context): Promise<Answer> {
+  const { services } = context;
+  const [family, ...rest] = context.segments;
+  const name = rest.join('/');
+  if (context.isMatchable && name !== '') {
+    const area = AREAS.get(family!);
+    if (family === 'api') {
+      const answer = handlerAnswer(services, context);
+      if (answer !== null) return answer;
+    }
+    // A path that is no name of the family may be the path of a file.
+    const isInFamily = area !== undefined && services.registry.lookup(area, name) !== null;
+    if (isInFamily && family === 'api') return datasetRows(context, name);
+    if (isInFamily && family === 'schema') return datasetSchema(context, name);
+    if (!isInFamily && family === 'api') {
+      const row = addressedRow(context, rest);
+      if (row !== null) return datasetRow(context, row);
+    }
+  }
+  return fileAnswer(context, name);
+}
+
+/** The row of a dataset that a path below `/api` means; null where it means a file, or nothing. */
+function addressedRow(
+  { services: { registry }, segments }: Context,
+  names: readonly string[],
+): RowAddress | null {
+  const id = names.at(-1)!;
+  if (names.length < 2 || !/^(?:0|[1-9][0-9]*)$/.test(id)) return null;
+  const resource = registry.lookup('dataset', names.slice(0, -1).join('/'));
+  const isFile = registry.lookup('content', segments.join('/')) !== null;
+  if (isFile || resource?.kind.dataset === undefined) return null;
+  return { resource, id, name: names.join('/'), path: segments.join('/') };
+}
+
+/** A miss is 404 for callers allowed to know, else 403. */
+async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> {
+  const { services, caller, origin, method, segments } = context;
+  const path = segments.join('/');
+  const area = nameBelow === '' ? null : (AREAS.get(segments[0]!) ?? null);
+  const name = area === null ? path : nameBelow;
+  const verb = verbOf(method);
+  if (!context.isMatchable) {
+    await requireAccess(services, caller, origin, { name, resource: null, verb });
+    throw new AppError('not-found', 'Not Found');
+  }
+  const resource = await findByPath(services, caller, origin, { area, name, path }, verb);
+  if (area !== 'ui' || resource.family === 'content') {
+    return contentReply(services, context, resource);
+  }
+  if (method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
+  const isJson = context.body.mediaType === 'application/json';
+  if (method === 'POST' && resource.family === 'dataset' && (isJson || isForm(context.body))) {
+    // The answering page shows the row, and the right to write does not include reading.
+    await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
+    if (isJson) return changeMany(context, resource);
+    if (context.queryValue('layout') !== null)
+      return fileLayoutFormReply(services, context, resource);
+    requireWritable(services, resource, method);
+    requireChangesAllowed(context);
+    return rowFormReply(services, context, resource);
+  }
+  requireRead(method);
+  if (resource.family === 'media') return mediaPageReply(services, context, resource);
+  if (context.queryValue('row') !== null) return rowPageReply(services, context, resource);
+  if (context.queryValue(ASK) !== null) return explorerReply(context, resource);
+  if (context.queryValue('layout') !== null) return fileLayoutReply(services, context, resource);
+  return wantsSummary(context)
+    ? datasetSummaryReply(services, context, resource)
+    : datasetPageReply(services, context, resource);
+}
