@@ -32,7 +32,7 @@ import {
 import { MAX_LINK_CHARACTERS } from '../src/http/link-query.ts';
 import { MAX_FORM_BYTES } from '../src/http/body/form-body.ts';
 import { MAX_MESSAGE_BYTES } from '../src/mcp/route.ts';
-import { MAX_ROW_BYTES } from '../plugins/csv/reader.ts';
+import { MAX_ROW_BYTES } from '../plugins/csv/text-window.ts';
 import { MAX_OBJECT_BYTES } from '../plugins/json/shape.ts';
 import { MAX_CELLS, MAX_FORMULAS, MAX_SHEETS } from '../plugins/workbook/limits.ts';
 import { SPL_PAIRS } from '../src/api/spl-pairs.ts';

@@ -5,9 +5,10 @@
 import type { SourceNote } from '../../src/tables/types.ts';
 import { type Encoding, unitBytes } from './encoding.ts';
 import { type LineEndings, RowSpans } from './tokenizer.ts';
+import type { TotalRow } from './total-row.ts';
 
 /** Named as the options that would declare them. */
-export type GuessedMember = 'encoding' | 'delimiter' | 'header_row';
+export type GuessedMember = 'encoding' | 'delimiter' | 'header_row' | 'total_row';
 
 export interface Dialect {
   readonly encoding: Encoding;
@@ -22,18 +23,26 @@ export interface Dialect {
   readonly width: number;
   readonly lineEndings: Readonly<LineEndings>;
   readonly booleans: SpellingCounts;
+  /** The last row of the file, which is none of the table. */
+  readonly total: TotalRow | null;
+  /** No option says whether there is one. */
+  readonly mayHaveTotal: boolean;
+  /** The last row of the table is called one. */
+  readonly endsLikeTotal: boolean;
 }
 
 /** For the schema: how the file is read, where that was guessed and is not the usual way. */
 export function guessedSource(dialect: Dialect): SourceNote | null {
-  const { encoding, delimiter, headerRow, skippedLines, guessed } = dialect;
+  const { encoding, delimiter, headerRow, skippedLines, guessed, total } = dialect;
   const isUsual = {
     encoding: encoding === 'utf-8',
     delimiter: true,
     header_row: skippedLines === 0,
+    total_row: false,
   };
-  if (guessed.every((member) => isUsual[member])) return null;
-  return { encoding, delimiter, header_row: headerRow, guessed };
+  if (total === null && guessed.every((member) => isUsual[member])) return null;
+  const below = total && { total_row: { values: total.values } };
+  return { encoding, delimiter, header_row: headerRow, ...below, guessed };
 }
 
 export type Delimiter = ',' | ';' | '\t' | '|';

@@ -29,8 +29,10 @@ import {
 import { decodeText, encodedLength, encodeText, type Encoding, unitBytes } from './encoding.ts';
 import { guessEncoding } from './encoding-guess.ts';
 import { findLayout, readSample } from './layout.ts';
-import { MAX_ROW_BYTES, SEGMENT_BYTES } from './reader.ts';
+import { readCsv, SEGMENT_BYTES } from './reader.ts';
+import { MAX_ROW_BYTES } from './text-window.ts';
 import { type LineEndings, RowSpans } from './tokenizer.ts';
+import { followingSums, isBlank, isTotalLike, sumSpelling, type TotalRow } from './total-row.ts';
 
 /** So many that agree on an encoding are not outweighed by the cells of an edit. */
 const ENOUGH_LETTERS = 1_000;
@@ -39,7 +41,7 @@ const LETTERS_PER_CELL = 100;
 /** New rows per event-loop turn; about 5 ms at 8 columns. */
 const ROWS_PER_TURN = 2_000;
 
-type ChangedCell = EditPlan['cells'][number] & { readonly after: string | undefined };
+type ChangedCell = EditPlan['cells'][number] & Record<'before' | 'after', string | undefined>;
 
 /**
  * Throws `schema-mismatch` for text the file could not return and for rows added to a file without
@@ -65,6 +67,25 @@ function isBeyondAscii({ before, after }: ChangedCell): boolean {
   return /[^\0-\x7f]/.test(`${before ?? ''}${after ?? ''}`);
 }
 
+async function isTotalFound(
+  source: FileSource,
+  { encoding, delimiter, headerRow }: Dialect,
+): Promise<boolean> {
+  let isFound = false;
+  await readCsv(
+    source,
+    { encoding, delimiter, headerRow },
+    {
+      header: () => {},
+      segment: () => {},
+      layout: ({ total }) => {
+        isFound = total !== null;
+      },
+    },
+  );
+  return isFound;
+}
+
 /** One edit in progress: goes over the segments once, in file order. */
 class FileEdit {
   readonly #source: FileSource;
@@ -83,6 +104,7 @@ class FileEdit {
   #isUnterminated = false;
   /** The unterminated last line is a deleted row. */
   #losesLastLine = false;
+  #endsLikeTotal = false;
 
   constructor(
     source: FileSource,
@@ -107,20 +129,25 @@ class FileEdit {
     const { segments, bodyOffset } = this.#layout;
     const { updates, deletes, creates } = this.#changes;
     const rows = segments.reduce((sum, segment) => sum + segment.rows, 0);
-    const size = segments.reduce((sum, segment) => sum + segment.bytes, bodyOffset);
+    const end = segments.reduce((sum, segment) => sum + segment.bytes, bodyOffset);
+    const size = end + (this.#dialect.total?.bytes ?? 0);
     const touched = [...updates.keys(), ...deletes].sort((a, b) => a - b);
     if (size !== this.#source.size || (touched.at(-1) ?? -1) >= rows) throw changedFile();
     if (creates.length > 0 && this.#dialect.width === 0) {
       throw mismatch('a file without a header row takes no rows');
     }
     const old = new PieceList();
-    old.add({ from: 0, to: size });
+    old.add({ from: 0, to: end });
     this.#isUnterminated = (await this.#lastEnding(old)) === '';
     this.#losesLastLine = this.#isUnterminated && deletes.has(rows - 1);
     await this.#walk(touched);
     if (this.#losesLastLine && creates.length === 0) await this.#dropLastEnding();
+    const total = await this.#carryTotal(end, size);
+    this.#endsLikeTotal = await this.#looksLikeTotal(touched.at(-1) === rows - 1);
     const dialect: Dialect = {
       ...this.#dialect,
+      total,
+      endsLikeTotal: this.#endsLikeTotal,
       lineEndings: this.#endings,
       booleans: this.#style.spelling.toJSON(),
     };
@@ -136,6 +163,7 @@ class FileEdit {
     const { guessed, delimiter, encoding, width } = this.#dialect;
     const { headerOffset, headerRow, skippedLines } = this.#dialect;
     const after = this.#file.over(this.#source);
+    if (this.#endsLikeTotal && (await isTotalFound(after, this.#dialect))) return 'total_row';
     const isForeign = encoding !== 'utf-8' && guessed.includes('encoding');
     if (isForeign && (unitBytes(encoding) > 1 || this.#cells.some(isBeyondAscii))) {
       const enough = ENOUGH_LETTERS + this.#cells.length * LETTERS_PER_CELL;
@@ -154,6 +182,61 @@ class FileEdit {
     if (!guessed.includes('delimiter') || !mayChange) return null;
     const start = await readSample(after, encoding, headerOffset);
     return guessDelimiter(start) === delimiter ? null : 'delimiter';
+  }
+
+  /** Below the rows, with its sums as they are now. */
+  async #carryTotal(from: number, to: number): Promise<TotalRow | null> {
+    const { total, encoding, delimiter, mayHaveTotal } = this.#dialect;
+    if (total === null) return null;
+    const sums = followingSums(total.sums, this.#cells);
+    if (mayHaveTotal && sums.length < total.sums.length) throw lostGuess('total_row');
+    const changed = sums.filter(({ position, sum }) =>
+      total.sums.some((one) => one.position === position && one.sum !== sum),
+    );
+    if (changed.length === 0) {
+      this.#file.add({ from, to });
+      return { ...total, sums };
+    }
+    const text = await this.#decoded({ rows: 0, bytes: to - from }, from);
+    const part = new SegmentText(text, this.#dialect, from);
+    const { spans } = part;
+    const rows = Array.from({ length: spans.count }, (_, row) => spans.spellings(text, row));
+    const row = rows.findIndex((cells) => !cells.every((cell) => isBlank(cellValue(cell))));
+    if (row < 0) throw changedFile();
+    const spellings = rows[row]!;
+    const values = { ...total.values };
+    for (const sum of changed) {
+      const before = spellings[sum.position] ?? '';
+      const after = sumSpelling(sum, cellValue(before));
+      spellings[sum.position] = cellSpelling(after, this.#style, before.startsWith('"'));
+      values[sum.name] = Number(sum.sum);
+    }
+    const start = this.#file.size;
+    this.#file.add(part.take(spans.start(row)));
+    part.take(spans.contentEnd(row));
+    this.#file.add(encodeText(spellings.join(delimiter), encoding));
+    this.#file.add(part.take(text.length));
+    return { bytes: this.#file.size - start, sums, values };
+  }
+
+  /** Whether the sums of the last row have to tell that it is no total. */
+  async #looksLikeTotal(isLastTouched: boolean): Promise<boolean> {
+    const { total, mayHaveTotal, endsLikeTotal } = this.#dialect;
+    if (total !== null || !mayHaveTotal) return false;
+    if (!isLastTouched && this.#changes.creates.length === 0) return endsLikeTotal;
+    const index = this.#segments.findLastIndex(({ rows }) => rows > 0);
+    if (index < 0) return false;
+    const after = this.#segments.slice(index).reduce((sum, { bytes }) => sum + bytes, 0);
+    const from = this.#file.size - after;
+    const { encoding } = this.#dialect;
+    const bytes = await this.#file.slice(from, this.#file.size).read(this.#source);
+    const text = decodeText(bytes, encoding, from);
+    const { spans } = new SegmentText(text, this.#dialect, from);
+    for (let row = spans.count - 1; row >= 0; row--) {
+      const cells = spans.spellings(text, row).map(cellValue);
+      if (!cells.every(isBlank)) return isTotalLike(cells);
+    }
+    return false;
   }
 
   async #lastEnding(file: PieceList): Promise<LineEnding | ''> {

@@ -5,29 +5,21 @@
  * lines above it are counted regardless of quotes and otherwise ignored. Cells are delivered verbatim, as `cellAt`
  * returns them. Memory: one chunk of the file plus its longest row.
  */
-import { AppError, unreadable } from '../../src/base/errors.ts';
+import { AppError } from '../../src/base/errors.ts';
 import { cleanNames } from '../../src/tables/infer/header-names.ts';
-import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
-import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
+import type { FileSource } from '../../src/base/files/file-source.ts';
 import { ReadAgain, type ReadOptions, type RowSink, type Segment } from '../../src/tables/types.ts';
 import { cellValue } from './cell-value.ts';
 import { BooleanSpelling, type Dialect, guessDelimiter } from './dialect.ts';
-import { completeLength, decodeText, encodedLength, type Encoding, unitBytes } from './encoding.ts';
+import { unitBytes } from './encoding.ts';
 import { guessEncoding } from './encoding-guess.ts';
 import { findLayout, type Layout, readSample } from './layout.ts';
-import { afterLineEnd, type LineEndings, RowSpans } from './tokenizer.ts';
+import { TextWindow } from './text-window.ts';
+import { afterLineEnd, type LineEndings, type RowSpans } from './tokenizer.ts';
+import { findTotal, isBlank, isTotalLike, type TotalRow } from './total-row.ts';
 
 /** Target bytes of a segment, which an edit of one row has to read and parse again. */
 export const SEGMENT_BYTES = 32_768;
-
-/** A row is held in memory; a longer one is a damaged file. */
-export const MAX_ROW_BYTES = 64 * 1024 * 1024;
-
-/** A UTF-16 code unit takes at most three bytes in any of the encodings. */
-const MAX_BYTES_PER_UNIT = 3;
-
-/** Large enough for few calls, small enough for the processor's cache. */
-const CHUNK_BYTES = 262_144;
 
 /**
  * Throws `unreadable-file`, naming the byte offset, for invalid text or NUL, an unclosed quote, and
@@ -41,7 +33,7 @@ export async function readCsv(
 ): Promise<void> {
   const layout = await findLayout(source, options);
   try {
-    await readTable(source, layout, sink);
+    await readTable(source, layout, options, sink);
   } catch (error) {
     const isSupposed = layout.guessed.includes('encoding') && options.learned === undefined;
     if (!isSupposed || !(error instanceof AppError) || !/^invalid UTF-8/.test(error.message)) {
@@ -52,8 +44,13 @@ export async function readCsv(
   }
 }
 
-async function readTable(source: FileSource, layout: Layout, sink: RowSink): Promise<void> {
-  const { encoding, bom, guessed } = layout;
+async function readTable(
+  source: FileSource,
+  layout: Layout,
+  options: ReadOptions,
+  sink: RowSink,
+): Promise<void> {
+  const { encoding, bom } = layout;
   const window = new TextWindow(source, encoding, bom);
   const endings = { lf: 0, crlf: 0, cr: 0 };
   await skipLines(window, layout.skippedLines, endings);
@@ -63,20 +60,36 @@ async function readTable(source: FileSource, layout: Layout, sink: RowSink): Pro
   const delimiter =
     layout.delimiter ?? guessDelimiter(await readSample(source, encoding, headerOffset));
   const header = await readHeader(window, delimiter);
-  sink.header(cleanNames(header), undefined, delimiter);
+  const names = cleanNames(header);
+  sink.header(names, undefined, delimiter);
   const bodyOffset = window.offset;
   const spelling = new BooleanSpelling();
-  await readBody(window, delimiter, endings, spelling, sink);
+  const last = await readBody(window, delimiter, endings, spelling, sink);
+  const total =
+    options.totalRow === 'none' || last === null
+      ? null
+      : await takeTotal(last, new TextWindow(source, encoding, bodyOffset), delimiter, {
+          ...options,
+          names,
+          end: window.offset,
+        });
+  if (last !== null && (last.segment.bytes > 0 || last.segment.rows > 0)) {
+    sink.segment(last.segment, last.rows);
+  }
+  const isGuessed = total !== null && options.totalRow === undefined;
   const dialect: Dialect = {
     encoding,
     delimiter,
-    guessed,
+    guessed: isGuessed ? [...layout.guessed, 'total_row'] : layout.guessed,
     headerOffset,
     headerRow,
     skippedLines: layout.skippedLines,
     width: header.length,
     lineEndings: endings,
     booleans: spelling.toJSON(),
+    total,
+    mayHaveTotal: options.totalRow === undefined,
+    endsLikeTotal: isTotalLike(last?.rows.at(-1) ?? []),
   };
   sink.layout({ ...dialect }, bodyOffset);
 }
@@ -95,7 +108,7 @@ async function readHeader(window: TextWindow, delimiter: string): Promise<string
 
 /**
  * Blank lines join the next segment, at the end of the file the previous one, so that only a table
- * without rows has a segment without rows.
+ * without rows has a segment without rows. The last segment is returned, not delivered.
  */
 async function readBody(
   window: TextWindow,
@@ -103,8 +116,9 @@ async function readBody(
   endings: LineEndings,
   spelling: BooleanSpelling,
   sink: RowSink,
-): Promise<void> {
-  let held: { segment: Segment; rows: Row[] } | null = null;
+): Promise<LastSegment | null> {
+  let held: LastSegment | null = null;
+  let before = 0;
   let blankBytes = 0;
   for (;;) {
     const wanted = SEGMENT_BYTES / unitBytes(window.encoding);
@@ -118,14 +132,45 @@ async function readBody(
     }
     blankBytes = 0;
     if (held) sink.segment(held.segment, held.rows);
-    held = { segment: { rows: rows.length, bytes }, rows };
+    before += held?.rows.length ?? 0;
+    held = { segment: { rows: rows.length, bytes }, rows, before };
   }
   if (held) held.segment.bytes += blankBytes;
-  else if (blankBytes > 0) held = { segment: { rows: 0, bytes: blankBytes }, rows: [] };
-  if (held) sink.segment(held.segment, held.rows);
+  else if (blankBytes > 0) held = { segment: { rows: 0, bytes: blankBytes }, rows: [], before };
+  return held;
 }
 
 type Row = (string | number)[];
+
+interface LastSegment {
+  readonly segment: Segment;
+  readonly rows: Row[];
+  /** Rows of the segments before it. */
+  readonly before: number;
+}
+
+/** Takes the row of totals out of the segment, with blank rows beside it. The window is at the body. */
+async function takeTotal(
+  { segment, rows, before }: LastSegment,
+  window: TextWindow,
+  delimiter: string,
+  options: ReadOptions & { readonly names: readonly string[]; readonly end: number },
+): Promise<TotalRow | null> {
+  const at = rows.findLastIndex((row) => !row.every(isBlank));
+  const isPossible = at >= 0 && (options.totalRow === 'last' || isTotalLike(rows[at]!));
+  if (!isPossible) return null;
+  const count = rows.slice(0, at).findLastIndex((row) => !row.every(isBlank)) + 1;
+  const place = { names: options.names, rows: before + count, at: before + at };
+  const found = await findTotal(window, delimiter, place, options);
+  if (found === null) return null;
+  const { offset, ...total } = found;
+  const bytes = options.end - offset;
+  rows.length = segment.rows = count;
+  // A segment without rows belongs to a table without any.
+  const rest = segment.bytes - bytes;
+  segment.bytes = count > 0 || before === 0 ? rest : 0;
+  return { ...total, bytes: bytes + rest - segment.bytes };
+}
 
 function cellsOf(text: string, spans: RowSpans, spelling: BooleanSpelling): Row[] {
   const rows = new Array<Row>(spans.count);
@@ -162,125 +207,5 @@ async function skipBlankLines(window: TextWindow, endings: LineEndings): Promise
     const { text, position, isFinal } = window;
     if (text[position] !== '\n' && text[position] !== '\r') return;
     window.moveTo(afterLineEnd(text, position, isFinal, endings));
-  }
-}
-
-function longRow(offset: number): AppError {
-  return unreadable(`more than ${MAX_ROW_BYTES} bytes in the row at byte offset ${offset}`);
-}
-
-/**
- * The decoded window on a file being tokenized: grows at the end, is dropped at the start. Always
- * knows the byte offset of its position, from which segments are made.
- */
-class TextWindow {
-  readonly encoding: Encoding;
-  readonly #source: FileSource;
-  readonly #spans = new RowSpans();
-  text = '';
-  /** Everything before it is consumed. */
-  position = 0;
-  /** In the file, of `position`. */
-  offset: number;
-  #end: number;
-  /** Every character has the same length in the file. */
-  #isUniform = true;
-
-  constructor(source: FileSource, encoding: Encoding, offset: number) {
-    this.#source = source;
-    this.encoding = encoding;
-    this.offset = offset;
-    this.#end = offset;
-  }
-
-  get isFinal(): boolean {
-    return this.#end >= this.#source.size;
-  }
-
-  get available(): number {
-    return this.text.length - this.position;
-  }
-
-  /**
-   * Until `characters` are available or the file ends. Throws `unreadable-file` as `decodeText`
-   * does.
-   */
-  async fill(characters: number): Promise<void> {
-    while (this.available < characters && !this.isFinal) {
-      const missing = (characters - this.available) * unitBytes(this.encoding);
-      const bytes = await readBytes(this.#source, this.#end, Math.max(CHUNK_BYTES, missing));
-      const isLast = this.#end + bytes.length >= this.#source.size;
-      const complete = isLast ? bytes : bytes.subarray(0, completeLength(bytes, this.encoding));
-      const text = decodeText(complete, this.encoding, this.#end);
-      this.#isUniform =
-        (this.#isUniform || this.available === 0) &&
-        text.length * unitBytes(this.encoding) === complete.length;
-      this.text = this.available === 0 ? text : this.text.slice(this.position) + text;
-      this.position = 0;
-      this.#end += complete.length;
-    }
-  }
-
-  /** Returns the bytes passed. */
-  moveTo(position: number): number {
-    const bytes = this.#offsetOf(position) - this.offset;
-    this.position = position;
-    this.offset += bytes;
-    return bytes;
-  }
-
-  /**
-   * The rows that begin within the next `characters`; at least one line unless the file has ended.
-   * The next call overwrites the result.
-   */
-  async rows(characters: number, delimiter: string, endings: LineEndings): Promise<RowSpans> {
-    const spans = this.#spans;
-    // Half as much again lets the last row end inside the window; a longer row doubles it until it
-    // fits.
-    for (let wanted = characters * 1.5; ; wanted *= 2) {
-      await this.fill(wanted);
-      spans.scan(this.text, this.position, {
-        delimiter: delimiter.charCodeAt(0),
-        isFinal: this.isFinal,
-        stopAt: this.position + characters,
-      });
-      if (spans.consumed > this.position || spans.state === 'stop') break;
-      this.#refuse(spans);
-    }
-    this.#refuseLongRow(spans);
-    endings.lf += spans.endings.lf;
-    endings.crlf += spans.endings.crlf;
-    endings.cr += spans.endings.cr;
-    return spans;
-  }
-
-  #refuse({ state, openCell }: RowSpans): void {
-    const cell = this.#offsetOf(openCell);
-    if (state === 'open-quote') throw unreadable(`quote at byte offset ${cell} is never closed`);
-    if (state === 'wide-row') {
-      throw unreadable(`more than ${MAX_COLUMNS} columns in the row at byte offset ${this.offset}`);
-    }
-    if (state === 'large-cell') {
-      throw unreadable(
-        `more than ${MAX_CELL_CHARACTERS} characters in the cell at byte offset ${cell}`,
-      );
-    }
-    if (this.available > MAX_ROW_BYTES) throw longRow(this.offset);
-  }
-
-  /** Only the last row of a scan can exceed the requested range. */
-  #refuseLongRow(spans: RowSpans): void {
-    const last = spans.count - 1;
-    if (last < 0) return;
-    const [start, end] = [spans.start(last), spans.end(last)];
-    if ((end - start) * MAX_BYTES_PER_UNIT <= MAX_ROW_BYTES) return;
-    const offset = this.#offsetOf(start);
-    if (this.#offsetOf(end) - offset > MAX_ROW_BYTES) throw longRow(offset);
-  }
-
-  /** Must not be before the current position. */
-  #offsetOf(position: number): number {
-    if (this.#isUniform) return this.offset + (position - this.position) * unitBytes(this.encoding);
-    return this.offset + encodedLength(this.text.slice(this.position, position), this.encoding);
   }
 }

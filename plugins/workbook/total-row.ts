@@ -4,6 +4,7 @@
  * Both are asked for, and nothing else may stand in the row: what is left out of a table by mistake
  * is worse than a total among its rows.
  */
+import { isTotalLabel } from '../../src/tables/infer/total-label.ts';
 import type { Cell } from '../../src/tables/types.ts';
 import { parseRange } from './cell-reference.ts';
 
@@ -22,9 +23,6 @@ export interface TotalCandidate {
   readonly sums: readonly SumFormula[];
 }
 
-const LABEL =
-  /^(?:grand |sub)?(?:totals?|sum|summe|zwischensumme|gesamt|gesamtsumme|insgesamt|totale|somma|somme|total général|suma|totaal|totalt|sammanlagt|i alt|yhteensä|razem|celkem|spolu|összesen|ukupno|toplam|итого|всего|合計|合计|总计)\s*:?$/i;
-
 export function isTotal(
   { row, previous, cells, sums }: TotalCandidate,
   { firstRow, firstColumn }: { readonly firstRow: number; readonly firstColumn: number },
@@ -33,7 +31,7 @@ export function isTotal(
   const summed = new Set(sums.map(({ column }) => column - firstColumn));
   const others = cells.filter((cell, index) => !isEmpty(cell) && !summed.has(index));
   const isLabelled =
-    others.length === 1 && typeof others[0] === 'string' && LABEL.test(others[0].trim());
+    others.length === 1 && typeof others[0] === 'string' && isTotalLabel(others[0]);
   return isLabelled && sums.every((sum) => sumsUp(sum, firstRow, previous, row));
 }
 

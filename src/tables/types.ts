@@ -106,6 +106,8 @@ export interface ReadOptions {
   /** See `parseDatePattern`. */
   readonly dateFormat?: string;
   readonly hasUnits?: boolean;
+  /** The last row is the total of the others, or there is none; undefined: to be found. */
+  readonly totalRow?: 'last' | 'none';
 }
 
 export interface Learned {
@@ -124,7 +126,7 @@ export interface SourceNote {
   /** Cells that show their formula, because the file holds no result. */
   readonly uncalculated?: number;
   /** Below the table and none of its rows; values by column. */
-  readonly total_row?: { readonly row: number; readonly values: Readonly<Record<string, Cell>> };
+  readonly total_row?: { readonly row?: number; readonly values: Readonly<Record<string, Cell>> };
   /** Nobody declared these. */
   readonly guessed: readonly string[];
 }

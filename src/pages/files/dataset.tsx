@@ -237,7 +237,9 @@ function totalText({ kind }: Resource, { state }: Table): string | null {
   const total = kind.dataset?.source?.(state.dialect)?.total_row;
   if (total === undefined) return null;
   const values = Object.entries(total.values).map(([name, value]) => `${name}: ${String(value)}`);
-  return `Row ${total.row} of the sheet is the total, none of the rows here. ${values.join(', ')}`;
+  const place =
+    total.row === undefined ? 'The last row of the file' : `Row ${total.row} of the sheet`;
+  return `${place} is the total, none of the rows here. ${values.join(', ')}`;
 }
 
 function shortText(text: string, length: number): string {

@@ -105,6 +105,15 @@ const FIELDS: readonly Field[] = [
       ['mdy', 'month first'],
     ],
   },
+  { name: 'units', label: 'Units', choices: [['auto', 'numbers with % or a currency']] },
+  {
+    name: 'total_row',
+    label: 'Row of totals',
+    choices: [
+      ['last', 'the last row'],
+      ['none', 'none'],
+    ],
+  },
   { name: 'date_format', label: 'Form of dates', choices: null, placeholder: '%d.%m.%y' },
 ];
 

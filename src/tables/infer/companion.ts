@@ -70,6 +70,7 @@ type OptionName =
   | 'date_order'
   | 'date_format'
   | 'units'
+  | 'total_row'
   | 'path';
 
 const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
@@ -82,6 +83,7 @@ const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
     'date_order',
     'date_format',
     'units',
+    'total_row',
   ],
   excel: ['header_row', 'range', 'date_order', 'date_format'],
   json: ['path', 'date_order', 'date_format'],
@@ -112,6 +114,7 @@ export function parseOptions(text: string, { kind }: { kind: string }): Companio
     else if (name === 'thousands') options.thousands = thousandsOf(value, options.decimal);
     else if (name === 'date_order') options.dateOrder = DATE_ORDERS.find((one) => one === value);
     else if (name === 'date_format') options.dateFormat = dateFormatOf(value);
+    else if (name === 'total_row') options.totalRow = TOTAL_ROWS.find((one) => one === value);
     else if (name === 'path') options.path = pathOf(value);
     else options.hasUnits = value === 'auto' ? true : undefined;
     const isTaken = options[MEMBER[name]] !== undefined;
@@ -123,6 +126,7 @@ export function parseOptions(text: string, { kind }: { kind: string }): Companio
 }
 
 const DECIMALS = ['.', ','] as const;
+const TOTAL_ROWS = ['last', 'none'] as const;
 const DATE_ORDERS = ['dmy', 'mdy'] as const;
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 export const ENCODINGS = [
@@ -143,6 +147,7 @@ const MEMBER = {
   date_order: 'dateOrder',
   date_format: 'dateFormat',
   units: 'hasUnits',
+  total_row: 'totalRow',
   path: 'path',
 } as const;
 const EXPECTED: Readonly<Record<OptionName, string>> = {
@@ -153,16 +158,22 @@ const EXPECTED: Readonly<Record<OptionName, string>> = {
   thousands: 'empty, or a comma, point, apostrophe or space, and another mark than "decimal"',
   date_order: 'dmy or mdy',
   units: 'auto',
+  total_row: 'last or none',
   path: 'names of members with points between, such as data.items',
   date_format: 'a whole date such as %d.%m.%y or %Y%m%d %H:%M',
   range: 'cells such as C3:F20, or C3 where the table begins',
 };
 
+const GUESSED = {
+  encoding: 'encoding',
+  header_row: 'line of the header',
+  total_row: 'row of totals',
+} as const;
+
 /** Refuses an edit after which a file would be read otherwise, because this was guessed. */
-export function lostGuess(option: 'encoding' | 'header_row'): AppError {
-  const what = option === 'encoding' ? 'encoding' : 'line of the header';
+export function lostGuess(option: keyof typeof GUESSED): AppError {
   return unreadable(
-    `the ${what} could no longer be recognised afterwards; declare it first ("${option}" in the file's options)`,
+    `the ${GUESSED[option]} could no longer be recognised afterwards; declare it first ("${option}" in the file's options)`,
   );
 }
 
