@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderMarkdown } from '../plugins/markdown/render.ts';
-import { markdownSections } from '../plugins/markdown/sections.ts';
+import { markdownSections } from '../plugins/markdown/kind.ts';
 import type { FileSource } from '../src/base/files/file-source.ts';
 import type { GuideChapter } from '../src/pages/docs/guide-text.ts';
 import { bundledChapterNames } from '../src/pages/docs/guide-bundle.ts';

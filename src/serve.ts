@@ -9,7 +9,7 @@ import { purgeExpiredSessions } from './accounts/identity/sessions.ts';
 import { readHead } from './accounts/audit/audit-chain.ts';
 import { pruneAudit } from './accounts/audit/audit.ts';
 import type { Log } from './base/log.ts';
-import { isLoopback } from './base/loopback.ts';
+import { isLoopback } from './base/ip-network.ts';
 import { version } from './base/version.ts';
 import type { Config } from './config/settings.ts';
 import { factsOf, listReadable } from './operations/files/resources.ts';

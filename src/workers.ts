@@ -13,7 +13,7 @@ import { fileJobs } from './docroot/parsing/file-jobs.ts';
 import { loadJobs } from './docroot/parsing/load-table.ts';
 import { soundJobs } from './docroot/parsing/readable-tables.ts';
 import { makeEventFilter, searchParts } from './event-queries.ts';
-import { eventIndexJobs } from './events/read/index-jobs.ts';
+import { eventIndexJobs } from './events/read/indexer.ts';
 import { eventReadJobs } from './events/read/read-jobs.ts';
 import { writerJobs } from './events/store/writer-jobs.ts';
 import { pipelineJobs } from './language/run/search-jobs.ts';

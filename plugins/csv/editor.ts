@@ -12,8 +12,7 @@ import { AppError, mismatch } from '../../src/base/errors.ts';
 import { changedFile, type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import { PieceList } from '../../src/base/files/piece-list.ts';
 import { lostGuess } from '../../src/tables/infer/companion.ts';
-import type { EditPlan, Segment, TableChanges, TableLayout } from '../../src/tables/types.ts';
-import { type CellStyle, cellSpelling, cellText, type RowCells } from './cell-text.ts';
+import type { EditPlan, Segment, TableChanges, TableLayout, Cell } from '../../src/tables/types.ts';
 import { cellValue } from './cell-value.ts';
 import {
   BooleanSpelling,
@@ -25,14 +24,23 @@ import {
   type LineEnding,
   lineEndingOf,
   prevailingEnding,
+  type Delimiter,
 } from './dialect.ts';
-import { decodeText, encodedLength, encodeText, type Encoding, unitBytes } from './encoding.ts';
+import {
+  decodeText,
+  encodedLength,
+  encodeText,
+  type Encoding,
+  unitBytes,
+  unencodable,
+} from './encoding.ts';
 import { guessEncoding } from './encoding-guess.ts';
 import { findLayout, readSample } from './layout.ts';
 import { readCsv, SEGMENT_BYTES } from './reader.ts';
 import { MAX_ROW_BYTES } from './text-window.ts';
 import { type LineEndings, RowSpans } from './tokenizer.ts';
 import { followingSums, isBlank, isTotalLike, sumSpelling, type TotalRow } from './total-row.ts';
+import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
 
 /** So many that agree on an encoding are not outweighed by the cells of an edit. */
 const ENOUGH_LETTERS = 1_000;
@@ -443,4 +451,57 @@ class SegmentText {
     }
     return { from, to: this.#offset };
   }
+}
+
+interface CellStyle {
+  readonly delimiter: Delimiter;
+  readonly encoding: Encoding;
+  readonly spelling: BooleanSpelling;
+  /**
+   * Also quote characters another delimiter could split at, where that would change how the file is
+   * read.
+   */
+  readonly quotesCandidates: boolean;
+}
+
+type RowCells = ReadonlyMap<number, Cell>;
+
+/**
+ * Quoted when the text holds the delimiter, a quote or a line end, and when the cell it replaces was. Outer spaces need
+ * no quotes: the reader keeps them.
+ */
+function cellSpelling(text: string, style: CellStyle, isQuotedAnyway: boolean): string {
+  const isNecessary =
+    text.includes(style.delimiter) ||
+    /["\r\n]/.test(text) ||
+    (style.quotesCandidates && DELIMITERS.some((candidate) => text.includes(candidate)));
+  return isNecessary || isQuotedAnyway ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/**
+ * Integers past 2^53 get an exponent: as plain digits they would turn the whole column into text.
+ * Adding 0 turns -0 into 0, as JSON does.
+ */
+function numberText(value: number): string {
+  const isLong = Number.isInteger(value) && !Number.isSafeInteger(value);
+  return isLong ? value.toExponential() : String(value + 0);
+}
+
+/**
+ * Numbers as their shortest JSON text, booleans as the column spells them, null as nothing. Throws
+ * `schema-mismatch` for what the file could not return: characters outside its encoding, NUL, lone
+ * surrogates, texts and positions over a table's limits.
+ */
+function cellText(cell: Cell, position: number, style: CellStyle): string {
+  if (position >= MAX_COLUMNS) throw mismatch(`a row may not exceed ${MAX_COLUMNS} columns`);
+  if (cell === null) return '';
+  if (typeof cell === 'boolean') return style.spelling.spell(position, cell);
+  if (typeof cell === 'number') return numberText(cell);
+  if (typeof cell === 'bigint') return String(cell);
+  if (cell.length > MAX_CELL_CHARACTERS) {
+    throw mismatch(`a text may not exceed ${MAX_CELL_CHARACTERS} characters`);
+  }
+  const culprit = unencodable(cell, style.encoding);
+  if (culprit === null) return cell;
+  throw mismatch(`the file's encoding ${style.encoding} cannot hold the character ${culprit}`);
 }

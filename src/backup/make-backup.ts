@@ -13,7 +13,7 @@ import { timestamp } from '../base/clock.ts';
 import { AppError, errnoOf } from '../base/errors.ts';
 import { unlessGone } from '../base/files/file-stamp.ts';
 import { shortId } from '../base/ids.ts';
-import { syncPath } from '../base/files/sync-path.ts';
+import { syncPath } from '../base/files/atomic-file.ts';
 import { createTemporary } from '../base/files/temporary-files.ts';
 import { version } from '../base/version.ts';
 import type { DocumentRoot } from '../docroot/document-root.ts';

@@ -15,7 +15,7 @@ import { chmod, copyFile, lstat, readlink, rename, rm, symlink, utimes } from 'n
 import { dirname, join } from 'node:path';
 import { errnoOf } from '../base/errors.ts';
 import { isAbsence } from '../base/files/file-stamp.ts';
-import { syncPath } from '../base/files/sync-path.ts';
+import { syncPath } from '../base/files/atomic-file.ts';
 import { createTemporary, isTemporaryName } from '../base/files/temporary-files.ts';
 
 /** What is at `path` moves to `aside` (null: nothing is there), then `staged` moves to `path` (null: nothing does). */

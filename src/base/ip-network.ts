@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 /** One customer of a provider has many IPv6 addresses: for counting they are cut to their network. */
 
 /** Mapped (RFC 4291) and translated (RFC 6052) addresses: each is an IPv4 client of its own. */
@@ -14,4 +16,10 @@ export function networkOf(address: string, bits: number): string {
   );
   const whole = groups.join(':');
   return IPV4_INSIDE.test(whole) ? whole : `${groups.slice(0, bits / 16).join(':')}::/${bits}`;
+}
+
+/** True for an address or name that other machines cannot reach. */
+export function isLoopback(host: string): boolean {
+  if (isIP(host) === 4) return host.startsWith('127.');
+  return host === '::1' || host === '[::1]' || host === 'localhost';
 }

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { errnoOf } from '../base/errors.ts';
-import { isLoopback } from '../base/loopback.ts';
+import { isLoopback } from '../base/ip-network.ts';
 import type { Config } from '../config/settings.ts';
 
 /** Long enough to renew by hand; automatic renewal happens around then too. */

@@ -1,6 +1,6 @@
 /** Each function normalises its text (lower case, no trailing slash, leading dot), so that nothing else has to. */
 import { isIP } from 'node:net';
-import { isLoopback } from '../base/loopback.ts';
+import { isLoopback } from '../base/ip-network.ts';
 import { accepted, refused } from './setting.ts';
 import type { Parsed } from './setting.ts';
 

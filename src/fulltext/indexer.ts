@@ -13,11 +13,10 @@ import type { Log } from '../base/log.ts';
 import { stemOf } from '../base/paths.ts';
 import { Turn } from '../processes/turn.ts';
 import type { Table } from '../tables/copy/table.ts';
-import { datasetText } from './dataset-text.ts';
 import { areTitlesWritten, heldResources } from './held-resources.ts';
 import type { IndexClient } from './index-client.ts';
 import { DAMAGED, isDamageNoted } from './index-file.ts';
-import type { IndexedResource } from './index-writer.ts';
+import type { DocumentEntry, IndexedResource } from './index-writer.ts';
 import { type Contents, keyOf, type Published, type PublishedResource } from './publisher.ts';
 
 /** Raised when documents or rows give other words: everything is then read again. */
@@ -474,4 +473,33 @@ function versionOf(table: Table, maxRows: number): string {
 function generationOf(version: string): string | null {
   const end = version.indexOf(':');
   return end < 0 ? null : version.slice(0, end);
+}
+
+const MAX_DESCRIPTION_CHARACTERS = 20_000;
+
+/** A dataset as a document, found by its name, its columns and the descriptions of its companion schema. */
+function datasetText(
+  { rel, sheet }: Pick<PublishedResource, 'rel' | 'sheet'>,
+  { head }: Table,
+): DocumentEntry {
+  const name = stemOf(rel.slice(rel.lastIndexOf('/') + 1));
+  const columns = head.columns.map((column) => column.name).join(', ');
+  const texts = [rel, columns, ...descriptions(head.companionSchema)];
+  return { title: sheet ?? name, anchor: null, text: texts.join(' · ') };
+}
+
+function descriptions(schema: string | null): string[] {
+  if (schema === null) return [];
+  const found: string[] = [];
+  try {
+    JSON.parse(schema, (key, value: unknown) => {
+      if ((key === 'description' || key === 'title') && typeof value === 'string') {
+        found.push(value);
+      }
+      return value;
+    });
+  } catch {
+    return [];
+  }
+  return found.map((text) => text.slice(0, MAX_DESCRIPTION_CHARACTERS));
 }

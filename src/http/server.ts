@@ -14,7 +14,7 @@ import type { Log } from '../base/log.ts';
 import { basePathOf } from '../base/paths.ts';
 import { noteArrival } from '../base/scheduling/arrival.ts';
 import { askedBy } from '../base/scheduling/current-person.ts';
-import { MAY_BE_SILENT } from '../processes/silent-socket.ts';
+import { MAY_BE_SILENT } from '../processes/child-sockets.ts';
 import { BodyRoom } from './body/body-room.ts';
 import {
   Context,

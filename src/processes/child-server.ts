@@ -8,9 +8,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { streamOfChunks } from '../base/scheduling/chunk-stream.ts';
 import { failureResponse } from './child-error.ts';
-import { freezeObjectPrototype } from './frozen-prototype.ts';
-import { parentGone } from './parent-death.ts';
-import { MAY_BE_SILENT } from './silent-socket.ts';
+import { MAY_BE_SILENT } from './child-sockets.ts';
+import { openLibc } from '../base/files/libc.ts';
 
 /** Built-in job: whether the process is idle. */
 export const PING = 'ping';
@@ -139,4 +138,59 @@ function volunteerForOutOfMemory(): void {
   } catch {
     // Not Linux, or not permitted: the system chooses the victim.
   }
+}
+
+/**
+ * Freezes Object.prototype, so that a parser which writes to `target['__proto__'][key]` fails instead of giving every
+ * object of the process a new property.
+ *
+ * Freezing alone would break correct code: assigning to an inherited read-only property throws, and the runtime's own
+ * modules (`zlib`, `stream`, `crypto`, standard error) assign `prototype.constructor` when they load. So each
+ * inherited property becomes a getter whose setter defines the property on the target of the assignment. Irreversible;
+ * no measurable cost.
+ */
+function freezeObjectPrototype(): void {
+  const prototype = Object.prototype;
+  for (const name of Reflect.ownKeys(prototype)) {
+    const { value, configurable } = Object.getOwnPropertyDescriptor(prototype, name) ?? {};
+    if (value === undefined || configurable !== true) continue;
+    Object.defineProperty(prototype, name, {
+      get: () => value,
+      set(this: object, own: unknown) {
+        if (this === prototype) throw new TypeError('Object.prototype is frozen');
+        const attributes = { writable: true, enumerable: true, configurable: true };
+        Object.defineProperty(this, name, { value: own, ...attributes });
+      },
+      enumerable: false,
+      configurable: false,
+    });
+  }
+  Object.freeze(prototype);
+}
+
+const PR_SET_PDEATHSIG = 1;
+const SIGKILL = 9;
+
+/**
+ * Resolves when the parent has ended, so that no child outlives it.
+ *
+ * Two mechanisms: on Linux the kernel kills the child when the parent ends, even in an endless native call (prctl(2),
+ * PR_SET_PDEATHSIG); everywhere the end of standard input, a pipe only the parent holds open, ends a child that returns
+ * to its event loop.
+ */
+async function parentGone(): Promise<void> {
+  if (process.platform === 'linux') askKernel();
+  try {
+    for await (const _ of Bun.stdin.stream());
+  } catch {
+    // Unreadable standard input means the same as closed.
+  }
+}
+
+/** Another C library relies on standard input. */
+function askKernel(): void {
+  const libc = openLibc({
+    prctl: { args: ['i32', 'u64', 'u64', 'u64', 'u64'], returns: 'i32' },
+  });
+  libc?.symbols.prctl(PR_SET_PDEATHSIG, BigInt(SIGKILL), 0n, 0n, 0n);
 }

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test';
 import { commands } from '../../src/language/commands/index.ts';
 import { parseQuery } from '../../src/language/syntax/parse.ts';
-import { printQuery } from '../../src/language/syntax/print.ts';
+import { printQuery } from '../../src/language/syntax/validate.ts';
 import { meaningOf } from './meaning.ts';
 import { readExamples } from './golden-file.ts';
 import { ask } from './fixture.ts';

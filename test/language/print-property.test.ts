@@ -3,7 +3,7 @@
  */
 import { expect, test } from 'bun:test';
 import { parseQuery } from '../../src/language/syntax/parse.ts';
-import { printQuery } from '../../src/language/syntax/print.ts';
+import { printQuery } from '../../src/language/syntax/validate.ts';
 import { meaningOf } from './meaning.ts';
 import { RandomQueries, randomFrom } from './random-query.ts';
 

@@ -16,7 +16,7 @@ import { parseScopes } from '../../src/accounts/rights/scopes.ts';
 import { createSession } from '../../src/accounts/identity/sessions.ts';
 import { createUser } from '../../src/accounts/identity/users.ts';
 import type { User } from '../../src/accounts/identity/users.ts';
-import { isLoopback } from '../../src/base/loopback.ts';
+import { isLoopback } from '../../src/base/ip-network.ts';
 import { ReplacedFiles } from '../../src/base/files/replaced-files.ts';
 import { ChildPool } from '../../src/processes/child-pool.ts';
 import type { Config } from '../../src/config/settings.ts';

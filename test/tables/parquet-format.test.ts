@@ -1,9 +1,15 @@
 /** The parts Parquet files are made of: Thrift, run-length hybrids, LZ4 and codecs, there and back. */
 import { describe, expect, test } from 'bun:test';
 import * as fc from 'fast-check';
-import { Codec, CODEC_NAMES, compress, decompress } from '../../src/tables/parquet/codec.ts';
+import {
+  Codec,
+  CODEC_NAMES,
+  compress,
+  decompress,
+  lz4Compress,
+  lz4Decompress,
+} from '../../src/tables/parquet/codec.ts';
 import { bitWidth, hybridBytes, readHybrid } from '../../src/tables/parquet/hybrid.ts';
-import { lz4Compress, lz4Decompress } from '../../src/tables/parquet/lz4.ts';
 import {
   readThrift,
   thriftBytes,

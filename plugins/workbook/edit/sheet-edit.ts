@@ -2,7 +2,7 @@
  * One edit of a worksheet part in one pass: changes touched cells, the sheet's extent, new rows,
  * and formulas that lost their first cell.
  */
-import { unreadable } from '../../../src/base/errors.ts';
+import { unreadable, mismatch } from '../../../src/base/errors.ts';
 import { changedFile } from '../../../src/base/files/file-source.ts';
 import { TimeSlice } from '../../../src/base/scheduling/time-slice.ts';
 import type { Cell, EditPlan } from '../../../src/tables/types.ts';
@@ -17,7 +17,6 @@ import { ABSENT } from '../xlsx/sheet-tag.ts';
 import { SheetWindow } from '../xlsx/sheet-window.ts';
 import type { DateKinds } from '../xlsx/styles.ts';
 import { XmlCursor } from '../xml/xml-cursor.ts';
-import { cellMarkup, type NativeValue, nativeValue, readBack } from './cell-markup.ts';
 import { ChangedCells } from './changed-cells.ts';
 import { SheetFormulas } from './sheet-formulas.ts';
 import {
@@ -28,6 +27,8 @@ import {
   stylesOfRow,
   widenedSpans,
 } from './sheet-markup.ts';
+import { MAX_CELL_TEXT, sheetText } from '../../../src/tables/encode/sheet-text.ts';
+import { type DateKind, serialOf, serialText } from '../serial-date.ts';
 
 /** Cells by column; missing ones stay in an updated row and are blank in a created one. */
 export interface RowChange {
@@ -395,4 +396,50 @@ function sameType(cell: Cell, { type, valueFrom }: CellSpan): Cell {
   if (type === 'number' && NUMBER.test(cell)) return Number(cell);
   if (type === 'boolean' && /^(?:true|false)$/i.test(cell)) return cell.length === 4;
   return cell;
+}
+
+type NativeValue = string | number | boolean | null;
+
+function nativeValue(cell: Cell, kind: DateKind, is1904: boolean): NativeValue {
+  if (cell === null || cell === '') return null;
+  if (typeof cell === 'boolean') return cell;
+  // Adding 0 turns -0 into 0, as JSON does.
+  if (typeof cell === 'number') return cell + 0;
+  // Larger integers would lose digits as numbers.
+  if (typeof cell === 'bigint') {
+    return Number.isSafeInteger(Number(cell)) ? Number(cell) : String(cell);
+  }
+  refuseUnwritable(cell);
+  return serialOf(cell, kind, is1904) ?? cell;
+}
+
+/** What a reader gets for the value. */
+function readBack(value: NativeValue, kind: DateKind, is1904: boolean): Cell {
+  if (value === null) return '';
+  return typeof value === 'number' ? (serialText(value, kind, is1904) ?? value) : value;
+}
+
+/**
+ * Texts go into the cell (`inlineStr`) instead of the shared table: Excel, LibreOffice and all common libraries read both,
+ * and only one part of the package has to change. Text is never a formula.
+ */
+function cellMarkup(prefix: string, reference: string, style: number, value: NativeValue): string {
+  const open = `<${prefix}c r="${reference}"${style > 0 ? ` s="${style}"` : ''}`;
+  const close = `</${prefix}c>`;
+  if (value === null) return `${open}/>`;
+  const v = (text: string): string => `<${prefix}v>${text}</${prefix}v>`;
+  if (typeof value === 'number') return `${open}>${v(String(value).toUpperCase())}${close}`;
+  if (typeof value === 'boolean') return `${open} t="b">${v(value ? '1' : '0')}${close}`;
+  // Programs that tidy up XML drop outer and repeated white space.
+  const space = /^\s|\s$|\s\s|[\t\n]/.test(value) ? ' xml:space="preserve"' : '';
+  const text = `<${prefix}t${space}>${sheetText(value)}</${prefix}t>`;
+  return `${open} t="inlineStr"><${prefix}is>${text}</${prefix}is>${close}`;
+}
+
+function refuseUnwritable(text: string): void {
+  if (text.length > MAX_CELL_TEXT) {
+    throw mismatch(`a text of a workbook may not exceed ${MAX_CELL_TEXT} characters`);
+  }
+  if (text.includes('\u0000')) throw mismatch('a text may not contain NUL');
+  if (!text.isWellFormed()) throw mismatch('a text may not contain a lone surrogate');
 }

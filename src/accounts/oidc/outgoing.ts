@@ -8,7 +8,7 @@
  */
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
-import { isLoopback } from '../../base/loopback.ts';
+import { isLoopback } from '../../base/ip-network.ts';
 
 /** Metadata and key sets are a few kilobytes. */
 const MAX_ANSWER_BYTES = 256 * 1024;

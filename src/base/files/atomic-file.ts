@@ -10,7 +10,6 @@ import { accessSync, constants, fstatSync, lstatSync, type BigIntStats } from 'n
 import { open, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { AppError, errnoOf, outOfDescriptors } from '../errors.ts';
-import { carryAttributes } from './file-attributes.ts';
 import {
   hashFile,
   isAbsence,
@@ -21,7 +20,7 @@ import {
 } from './file-stamp.ts';
 import { sourceOf } from './file-source.ts';
 import { placeNew, placeOver, putBack } from './file-swap.ts';
-import { askAnew } from './libc.ts';
+import { askAnew, copyExtendedAttributes } from './libc.ts';
 import { writePieces, type Piece } from './piece-writer.ts';
 import type { ReplacedFiles } from './replaced-files.ts';
 import { createTemporary } from './temporary-files.ts';
@@ -356,5 +355,46 @@ export function writeFailure(error: unknown, rel: string): unknown {
       return outOfDescriptors(error);
     default:
       return new AppError('internal', 'Internal Server Error', { cause: error });
+  }
+}
+
+/**
+ * Owner, group, mode and extended attributes, where the process may set them; times are not carried over. `old` is the
+ * `stat` of the open file `source`.
+ */
+async function carryAttributes(
+  source: FileHandle,
+  old: BigIntStats,
+  target: FileHandle,
+): Promise<void> {
+  const isOwned = await carryOwner(old, target);
+  copyExtendedAttributes(source.fd, target.fd);
+  // Last: changing the owner clears the set-id bits, and an access list changes those of the group.
+  await target.chmod(Number(old.mode) & (isOwned ? 0o7777 : 0o777));
+}
+
+/** True when the target now has the old owner and group. */
+async function carryOwner(old: BigIntStats, target: FileHandle): Promise<boolean> {
+  const own = fstatSync(target.fd, { bigint: true });
+  if (own.uid === old.uid && own.gid === old.gid) return true;
+  for (const uid of new Set([old.uid, own.uid])) {
+    try {
+      await target.chown(Number(uid), Number(old.gid));
+      return uid === old.uid;
+    } catch (error) {
+      // Only root may give files away; a group one is not in is refused too.
+      if (errnoOf(error) !== 'EPERM') throw error;
+    }
+  }
+  return false;
+}
+
+/** Syncs a file, or a folder's entries, so that they survive a power loss. */
+export async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }

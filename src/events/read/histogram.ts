@@ -1,14 +1,18 @@
 /** Event counts over time. Reads the time index and stops at its time budget. */
 import { TimeZone } from '../../base/time-zone.ts';
 import { timeText } from '../event-time.ts';
-import type { EventFilter, FilterQuery } from './query-filter.ts';
-import { type FilterLimit, filteredRows } from './query-filter.ts';
+import {
+  type EventFilter,
+  type FilterQuery,
+  type FilterLimit,
+  filteredRows,
+  type FilterRow,
+} from './query-filter.ts';
 import type { EventReader } from '../store/reader.ts';
-import type { Selection } from './selection.ts';
-import { selectionSql } from './selection.ts';
+import { type Selection, selectionSql } from './selection.ts';
 import { Series } from './series.ts';
-import { splitSql, type SplitSql, splitText } from './split-value.ts';
 import type { SqlCondition } from './term.ts';
+import { memberAt } from '../../base/json/member-path.ts';
 
 export interface HistogramOrder {
   readonly stateDir: string;
@@ -285,4 +289,50 @@ function count(
   const names = series.addTo(buckets, order.limit, isTruncated ? bucket : starts.length);
   const capped = series.isCapped ? ({ series_capped: true } as const) : {};
   return { buckets, total, series: names, ...capped, truncated: isTruncated };
+}
+
+interface SplitSql {
+  readonly sql: string;
+  readonly params: readonly string[];
+  /** Converts an SQL value; null when missing. */
+  readonly textOf: (value: unknown) => string | null;
+}
+
+const COLUMNS: Readonly<Record<string, string>> = {
+  index: '"index"',
+  sourcetype: 'sourcetype',
+  source: 'source',
+  host: 'host',
+};
+const PREFIX = 'extracted_fields.';
+
+/** By its name in the search language: a column or a member of `extracted_fields`. */
+function splitSql(name: string): SplitSql {
+  if (Object.hasOwn(COLUMNS, name)) return { sql: COLUMNS[name]!, params: [], textOf };
+  const member = memberName(name);
+  if (member.includes('.')) {
+    return {
+      sql: 'json(fields)',
+      params: [],
+      textOf: (json) => textOf(memberAt(JSON.parse(String(json)), member, false)),
+    };
+  }
+  const path = `$.${JSON.stringify(member)}`;
+  // `->>` would give 1 for true.
+  const sql = `CASE fields -> ? WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE fields ->> ? END`;
+  return { sql, params: [path, path], textOf };
+}
+
+function splitText(row: FilterRow, name: string): string | null {
+  if (Object.hasOwn(COLUMNS, name)) return row[name as 'host'];
+  return textOf(memberAt(JSON.parse(row.fields), memberName(name), false));
+}
+
+function memberName(name: string): string {
+  return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
+}
+
+function textOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

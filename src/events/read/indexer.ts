@@ -237,3 +237,27 @@ function dropPruned(db: Database, partitions: readonly string[]): void {
     db.run('DELETE FROM ix.grams WHERE partition = ?', [name]);
   }
 }
+
+const WORK_MS = 300;
+
+type Job = (body: unknown) => Promise<Response>;
+
+/** A few steps per call, so that the worker can be stopped between them. */
+export function eventIndexJobs(): Record<string, Job> {
+  let indexer: Indexer | null = null;
+  return {
+    step: async (body) => {
+      indexer ??= new Indexer((body as { stateDir: string }).stateDir);
+      const startedAt = performance.now();
+      let hasMore = true;
+      try {
+        while (hasMore && performance.now() - startedAt < WORK_MS) hasMore = indexer.step();
+      } catch (error) {
+        indexer.close();
+        indexer = null;
+        throw error;
+      }
+      return Response.json({ hasMore });
+    },
+  };
+}

@@ -1,7 +1,7 @@
 import { defineCommand, expressionContext, type StageContext } from '../command.ts';
-import { compileColumn } from '../expressions/evaluate.ts';
+import { compileColumn, compileExpression } from '../expressions/evaluate.ts';
 import { parseExpression, printExpression, printName } from '../expressions/expression.ts';
-import { chained, mapped, type Rows } from '../run/operator.ts';
+import { chained, mapped, type Rows, filtered } from '../run/operator.ts';
 import type { CellType, Schema } from '../run/schema.ts';
 import { withColumns } from '../run/shape.ts';
 import type { Expression, Form } from '../syntax/ast.ts';
@@ -91,5 +91,19 @@ export const annotate = defineCommand({
       return { name: name.trim(), expression };
     });
     return settings(input, 'flag', given, context);
+  },
+});
+
+export const where = defineCommand<Expression>({
+  name: 'where',
+  summary: 'Keeps the rows for which an expression is true.',
+  syntax: { terse: 'where <expression>' },
+  isRowWise: true,
+  examples: ['* | where code>=404 AND host!="beta" | table id'],
+  parse: parseExpression,
+  print: printExpression,
+  bind: (expression, input, context) => {
+    const test = compileExpression(expression, expressionContext(input, 'terse', context));
+    return filtered(input, (row) => test(row) === true);
   },
 });

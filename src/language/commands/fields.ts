@@ -1,7 +1,7 @@
 import { defineCommand } from '../command.ts';
 import { printName } from '../expressions/expression.ts';
 import { wildcardTest } from '../expressions/patterns.ts';
-import type { Rows } from '../run/operator.ts';
+import { type Rows, unchanged } from '../run/operator.ts';
 import type { Schema } from '../run/schema.ts';
 import { allKept, kept, projected, type MadeColumn } from '../run/shape.ts';
 import type { Word } from '../syntax/ast.ts';
@@ -104,4 +104,14 @@ export const drop = defineCommand({
     const names = new Set(flags.names('fields'));
     return without(input, (name) => names.has(name));
   },
+});
+
+/** Kept so that stored queries run. */
+export const toDataframe = defineCommand({
+  name: 'to_dataframe',
+  summary: 'Has no effect.',
+  syntax: { flag: 'to_dataframe' },
+  isRowWise: true,
+  examples: ['search --limit=1 | to_dataframe | fields id'],
+  bindFlags: (_flags, input) => unchanged(input),
 });

@@ -2,9 +2,9 @@ import type { Command } from '../command.ts';
 import { append } from './append.ts';
 import { bin } from './bin.ts';
 import { dedup, unique } from './dedup.ts';
-import { annotate, evaluate } from './eval.ts';
+import { annotate, evaluate, where } from './eval.ts';
 import { eventSplit, explode, extract } from './explode.ts';
-import { drop, fields, table } from './fields.ts';
+import { drop, fields, table, toDataframe } from './fields.ts';
 import { fillnull } from './fillnull.ts';
 import { from } from './from.ts';
 import { head, tail } from './head.ts';
@@ -17,9 +17,7 @@ import { filter, search } from './search.ts';
 import { sort } from './sort.ts';
 import { eventstats, groupby, stats } from './stats.ts';
 import { timechart } from './timechart.ts';
-import { toDataframe } from './to-dataframe.ts';
 import { rare, top } from './top.ts';
-import { where } from './where.ts';
 
 export const commands: readonly Command[] = [
   annotate,

@@ -1,6 +1,6 @@
 /** Conditions of the flag form: `path__lookup=value`. Two-valued: no match means false, never null. */
 import { compareTexts, holds } from './arithmetic.ts';
-import { fold } from './fold.ts';
+import { fold } from './term-match.ts';
 import { parseList, parseLiteral } from '../syntax/literal.ts';
 import {
   fillText,

@@ -1,7 +1,6 @@
 /** Two-valued: NOT is true wherever the rest is not. */
 import type { Terms, TermValue } from '../syntax/ast.ts';
 import { holds } from './arithmetic.ts';
-import { fold } from './fold.ts';
 import { wildcardParts, wildcardTest } from './patterns.ts';
 import { fillText, fillValue, isLonePlaceholder, type Parameters } from '../syntax/placeholder.ts';
 import { byCodePoint, Problem } from '../syntax/problem.ts';
@@ -18,6 +17,7 @@ import {
   type Row,
   type Value,
 } from './value.ts';
+import { foldCase } from '../../tables/filter/words.ts';
 
 interface TermContext {
   readonly schema: Schema;
@@ -280,4 +280,11 @@ function orderTest(op: string, text: string, now: string): (cell: Value) => bool
     if (isPlainNumber) return cellNumber !== null && holds(op, compareValues(cellNumber, number));
     return holds(op, byCodePoint(fold(cell), wanted));
   };
+}
+
+const NON_ASCII = /[^\x00-\x7f]/;
+
+/** NFC, upper case, lower case, final sigma to sigma. Accents still count. */
+export function fold(text: string): string {
+  return NON_ASCII.test(text) ? foldCase(text.normalize('NFC')) : text.toLowerCase();
 }

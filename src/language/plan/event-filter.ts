@@ -2,10 +2,10 @@
 import type { Stage } from '../syntax/ast.ts';
 import type { StageContext } from '../command.ts';
 import { timeFromMicros } from '../expressions/time.ts';
-import { EVENT_COLUMNS } from './event-columns.ts';
 import { parseQuery } from '../syntax/parse.ts';
 import { Problem } from '../syntax/problem.ts';
 import { createContext } from './query-context.ts';
+import { EVENT_COLUMNS } from '../sources/source.ts';
 import { checkQuery, runQuery, type RunWatch } from '../run/run.ts';
 import { Schema } from '../run/schema.ts';
 import { createMeter } from '../run/budget.ts';

@@ -12,12 +12,11 @@ import {
   splitCondition,
 } from '../expressions/condition.ts';
 import { FlagValues } from '../syntax/flag-values.ts';
-import { fold } from '../expressions/fold.ts';
 import { STRATEGY } from '../limits.ts';
 import { fillText, isLonePlaceholder } from '../syntax/placeholder.ts';
 import type { Schema } from '../run/schema.ts';
 import type { RowCondition } from '../sources/source.ts';
-import { timeBound, timeRangeOf, wordParts } from '../expressions/term-match.ts';
+import { timeBound, timeRangeOf, wordParts, fold } from '../expressions/term-match.ts';
 import { timeOf } from '../expressions/time.ts';
 import { isArray, numberOf, type Value } from '../expressions/value.ts';
 

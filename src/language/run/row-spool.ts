@@ -7,7 +7,7 @@ import { closeSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { openNameless } from '../../base/files/temporary-files.ts';
-import { requireRoom } from '../../tables/copy/disk-room.ts';
+import { requireRoom } from '../../base/files/disk-room.ts';
 import type { Row as StoredRow } from '../../tables/encode/encode.ts';
 import { Problem } from '../syntax/problem.ts';
 import { isNumber, jsonOf, type Value } from '../expressions/value.ts';

@@ -3,13 +3,12 @@ import { Database } from 'bun:sqlite';
 import { openReader } from '../../tables/read/connection.ts';
 import { readMeta } from '../../tables/copy/table-meta.ts';
 import type { SourceName, StageContext } from '../command.ts';
-import { EVENT_COLUMNS } from '../plan/event-columns.ts';
 import { Schema } from '../run/schema.ts';
-import { auditSource } from './audit.ts';
 import { datasetSource, type DatasetOrder } from './dataset.ts';
 import { eventSource, type EventStore } from './events.ts';
 import { requireLookedUp, type SearchScope } from './looked-up.ts';
-import type { Source } from './source.ts';
+import { EVENT_COLUMNS, type Source } from './source.ts';
+import { SqlSource } from './sql-source.ts';
 
 /** Given by `event-queries.ts`. */
 export interface SearchParts {
@@ -97,3 +96,27 @@ const noEvents: Source = {
   readableIndexes: null,
   read: () => [],
 };
+
+function auditSource(db: Database): SqlSource {
+  // Stored with milliseconds; shown with microseconds like all times.
+  const time = `substr(timestamp, 1, 19) || '.' || substr(rtrim(substr(timestamp, 21), 'Z') || '000000', 1, 6) || 'Z'`;
+  return new SqlSource({
+    name: 'audit',
+    db,
+    from: 'audit',
+    columns: [
+      { name: 'id', type: 'int', sql: 'id', form: 'plain', isDiverse: true, isSortable: true },
+      { name: 'timestamp', type: 'time', sql: time, form: 'plain', isDiverse: true },
+      { name: 'user_id', type: 'int', sql: 'user_id', form: 'plain' },
+      { name: 'action', type: 'text', sql: 'action', form: 'plain' },
+      { name: 'resource', type: 'text', sql: 'resource', form: 'plain' },
+      { name: 'details', type: 'text', sql: 'details', form: 'plain', isDiverse: true },
+      { name: 'ip_address', type: 'text', sql: 'ip_address', form: 'plain' },
+      { name: '_time', type: 'time', sql: time, form: 'plain', isHidden: true, isDiverse: true },
+    ],
+    orders: { forward: 'id', newest: 'audit.timestamp DESC, id DESC' },
+    restriction: null,
+    readableIndexes: null,
+    hasWideIntegers: false,
+  });
+}

@@ -2,7 +2,7 @@
  * Rows of fixed columns in one of two orders, from one snapshot. Sources are made per run for one caller and limited
  * to their rights, so no stage can reach more.
  */
-import type { Part, Schema } from '../run/schema.ts';
+import type { Column, Part, Schema } from '../run/schema.ts';
 import type { Row } from '../expressions/value.ts';
 
 export type SourceOrder = 'forward' | 'newest';
@@ -105,3 +105,20 @@ export type RowCondition =
     };
 
 export type CompareOp = '=' | '<' | '<=' | '>' | '>=';
+
+/** In the order shown; hidden ones are returned only when named. */
+export const EVENT_COLUMNS = [
+  { name: 'id', type: 'int' },
+  { name: 'index', type: 'text' },
+  { name: 'sourcetype', type: 'text' },
+  { name: 'source', type: 'text' },
+  { name: 'host', type: 'text' },
+  { name: 'data', type: 'text' },
+  { name: 'created', type: 'time' },
+  { name: 'updated', type: 'time' },
+  { name: 'extracted_fields', type: 'json' },
+  { name: '_time', type: 'time', isHidden: true },
+  { name: 'event_time', type: 'time', isHidden: true },
+] as const satisfies readonly Column[];
+
+export type EventColumnName = (typeof EVENT_COLUMNS)[number]['name'];

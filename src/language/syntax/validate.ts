@@ -1,12 +1,13 @@
-import type { Query } from './ast.ts';
+import type { Query, Stage } from './ast.ts';
 import { parseQuery } from './parse.ts';
 import { builtInParameters, isFormatted, placeholdersIn } from './placeholder.ts';
-import { printQuery } from './print.ts';
 import { Problem, type ToldProblem } from './problem.ts';
 import { createContext, type QueryEnvironment } from '../plan/query-context.ts';
 import { checkQuery } from '../run/run.ts';
 import type { Value } from '../expressions/value.ts';
 import { useZone } from '../expressions/zone.ts';
+import { findCommand } from '../command-table.ts';
+import { printFlagArguments } from './flag-arguments.ts';
 
 export interface Validation {
   readonly valid: boolean;
@@ -98,4 +99,18 @@ function textsOf(query: Query): string[] {
   };
   for (const stage of query.stages) collect(stage.arguments);
   return texts;
+}
+
+export function printQuery(query: Query): string {
+  return query.stages.map(printStage).join(' | ');
+}
+
+function printStage(stage: Stage): string {
+  if (stage.arguments.form === 'flag') {
+    const args = printFlagArguments(stage.arguments);
+    return args === '' ? stage.command : `${stage.command} ${args}`;
+  }
+  // An implicit search gets its name, because its text alone might begin like a command.
+  const args = findCommand(stage.command)!.print(stage.arguments.args, { printNested: printQuery });
+  return args === '' ? stage.command : `${stage.command} ${args}`;
 }

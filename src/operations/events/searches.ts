@@ -11,7 +11,7 @@ import type { Principal } from '../../accounts/rights/principal.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Format } from '../../tables/read/format.ts';
 import type { Registry } from '../../docroot/registry/registry.ts';
-import { findSavedSearch, type NamedSavedSearch } from '../../events/saved-search-lookup.ts';
+import { findSavedSearch, type NamedSavedSearch } from '../../events/saved-searches.ts';
 import type { ToldProblem } from '../../language/syntax/problem.ts';
 import { reference } from '../../language/reference.ts';
 import type { RunFigures } from '../../language/run/run-figures.ts';

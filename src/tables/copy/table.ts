@@ -10,7 +10,7 @@ import { sha256Hex } from '../../base/ids.ts';
 import { Mutex } from '../../base/scheduling/semaphore.ts';
 import { traceOf } from './copy-seal.ts';
 import { asNoSpace } from '../../base/errors.ts';
-import { requireRoom } from './disk-room.ts';
+import { requireRoom } from '../../base/files/disk-room.ts';
 import { areReadSo, presentReadings } from '../infer/reading.ts';
 import {
   readMeta,

@@ -3,7 +3,7 @@
  *
  * Values the file could not give back are refused; only floats take the nearest value.
  */
-import { BOOLEAN_TEXT } from '../values/boolean-text.ts';
+import { BOOLEAN_TEXT } from '../infer/declared-type.ts';
 import { isIntegerSource, JsonNumber, jsonText, MAX_NUMBER_LENGTH } from '../../base/json/json.ts';
 import {
   dateText,

@@ -1,6 +1,6 @@
 /** Filter operands, converted to their column's type without loss or refused. */
 import { MAX_NUMBER_LENGTH } from '../../base/json/json.ts';
-import { BOOLEAN_TEXT } from '../values/boolean-text.ts';
+import { BOOLEAN_TEXT } from '../infer/declared-type.ts';
 import { exactNumber, jsonTypeOf, NumberLiteral } from './filter-json.ts';
 import type { ColumnType, WideNumber } from '../infer/file-type.ts';
 import { type ColumnDates, operandKey } from '../values/column-dates.ts';

@@ -29,3 +29,13 @@ export function declaredColumnType(name: string): ColumnType {
   const declared = declaredClass(name);
   return declared === 'other' ? 'string' : declared;
 }
+
+/** By the text in lower case; one table for edits, filters, written files and pages. */
+export const BOOLEAN_TEXT: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['yes', true],
+  ['false', false],
+  ['0', false],
+  ['no', false],
+]);

@@ -1,8 +1,7 @@
-import { declaredClass } from './declared-type.ts';
+import { declaredClass, BOOLEAN_TEXT } from './declared-type.ts';
 import { type ColumnType, type FileType, wideNumber } from './file-type.ts';
 import { shortDecimal } from '../values/short-decimal.ts';
 import type { Cell, ClassCounts, Column, StoredValue } from '../types.ts';
-import { BOOLEAN_TEXT } from '../values/boolean-text.ts';
 import { type NumberStyle, spelledNumber } from '../values/number-spelling.ts';
 import { wideKeyOf } from '../values/wide-number.ts';
 

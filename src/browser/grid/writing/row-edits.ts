@@ -1,4 +1,4 @@
-import { BOOLEAN_TEXT } from '../../../tables/values/boolean-text.ts';
+import { BOOLEAN_TEXT } from '../../../tables/infer/declared-type.ts';
 import { cellOf, type CellValue, type GridRow, plainText } from '../../../pages/grid/model.ts';
 
 export type Values = Readonly<Record<string, CellValue>>;

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { lastValues } from '../../src/base/text/query-text.ts';
+import { lastValues } from '../../src/tables/read/list-parameters.ts';
 
 const expected = (search: string) => new Map(new URLSearchParams(search));
 

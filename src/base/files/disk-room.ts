@@ -6,7 +6,7 @@
  */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { AppError } from '../../base/errors.ts';
+import { AppError } from '../errors.ts';
 
 /** Throws `no-space` unless the disk of `path` has `bytes` free for this user. Costs a few microseconds. */
 export function requireRoom(path: string, bytes: number): void {
