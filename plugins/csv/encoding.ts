@@ -4,14 +4,15 @@
  *
  * Decoded text encodes to the same bytes, so text lengths give file lengths. `latin1` is ISO 8859-1
  * proper: byte n is code point n. `windows-1252`, written by spreadsheets, differs in bytes 80 to
- * 9F; `cp850` is the code page of the consoles of Western Europe.
+ * 9F; `cp850` is the code page of the consoles of Western Europe. The tables are those of the
+ * runtime where it has them.
  */
 import { unreadable } from '../../src/base/errors.ts';
 import type { ReadOptions } from '../../src/tables/types.ts';
 
 export type Encoding = NonNullable<ReadOptions['encoding']>;
 
-type OneByteEncoding = 'latin1' | 'windows-1252' | 'cp850';
+type OneByteEncoding = 'latin1' | keyof typeof UPPER_HALF;
 
 const decoders = {
   'utf-8': new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }),
@@ -19,34 +20,35 @@ const decoders = {
   'utf-16be': new TextDecoder('utf-16be', { fatal: true, ignoreBOM: true }),
 };
 
-const LATIN1_A0 = Array.from({ length: 96 }, (_, at) => String.fromCharCode(0xa0 + at)).join('');
+const UPPER_BYTES = Uint8Array.from({ length: 128 }, (_, at) => 0x80 + at);
 /** The characters of bytes 80 to FF. */
 const UPPER_HALF = {
-  /** The five unassigned bytes keep their number (WHATWG Encoding). */
-  'windows-1252': `€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ${LATIN1_A0}`,
+  'windows-1252': new TextDecoder('windows-1252').decode(UPPER_BYTES),
+  'windows-1250': new TextDecoder('windows-1250').decode(UPPER_BYTES),
+  'windows-1251': new TextDecoder('windows-1251').decode(UPPER_BYTES),
+  'iso-8859-2': new TextDecoder('iso-8859-2').decode(UPPER_BYTES),
+  macintosh: new TextDecoder('macintosh').decode(UPPER_BYTES),
   cp850:
     'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐' +
     '└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0',
 } as const;
-const BYTES = {
-  'windows-1252': bytesOf(UPPER_HALF['windows-1252']),
-  cp850: bytesOf(UPPER_HALF.cp850),
-};
-
-function bytesOf(characters: string): ReadonlyMap<string, string> {
-  return new Map(
-    Array.from(characters, (character, at) => [character, String.fromCharCode(0x80 + at)]),
-  );
-}
+const BYTES = new Map(
+  Object.entries(UPPER_HALF).map(([encoding, characters]) => [
+    encoding as OneByteEncoding,
+    new Map(Array.from(characters, (character, at) => [character, String.fromCharCode(0x80 + at)])),
+  ]),
+);
 
 const REPLACEMENT = '\ufffd';
 
-const UNENCODABLE = {
-  unicode: /[\0\p{Cs}]/u,
-  latin1: /[^\u0001-\u00ff]/u,
-  'windows-1252': new RegExp(`[^\\u0001-\\u007f${UPPER_HALF['windows-1252']}]`, 'u'),
-  cp850: new RegExp(`[^\\u0001-\\u007f${UPPER_HALF.cp850}]`, 'u'),
-} as const;
+const UNENCODABLE = new Map<OneByteEncoding | 'unicode', RegExp>([
+  ['unicode', /[\0\p{Cs}]/u],
+  ['latin1', /[^\u0001-\u00ff]/u],
+  ...Object.entries(UPPER_HALF).map(([encoding, characters]): [OneByteEncoding, RegExp] => [
+    encoding as OneByteEncoding,
+    new RegExp(`[^\\u0001-\\u007f${characters}]`, 'u'),
+  ]),
+]);
 
 /** By the byte order mark, whose length it also returns; null without one. */
 export function markedEncoding(head: Uint8Array): { encoding: Encoding; bom: number } | null {
@@ -79,14 +81,14 @@ export function decodeText(bytes: Uint8Array, encoding: Encoding, offset: number
 }
 
 function isOneByte(encoding: Encoding): encoding is OneByteEncoding {
-  return encoding === 'latin1' || encoding === 'windows-1252' || encoding === 'cp850';
+  return encoding === 'latin1' || encoding in UPPER_HALF;
 }
 
 function oneByteText(bytes: Uint8Array, encoding: OneByteEncoding): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   if (encoding === 'latin1') return text;
   const upper = UPPER_HALF[encoding];
-  const differing = encoding === 'cp850' ? /[\u0080-\u00ff]/g : /[\u0080-\u009f]/g;
+  const differing = encoding === 'windows-1252' ? /[\u0080-\u009f]/g : /[\u0080-\u00ff]/g;
   return text.replace(differing, (byte) => upper[byte.charCodeAt(0) - 0x80]!);
 }
 
@@ -148,7 +150,7 @@ export function encodeText(text: string, encoding: Encoding): Uint8Array {
   if (encoding === 'utf-8') return Buffer.from(text, 'utf8');
   if (encoding === 'latin1') return Buffer.from(text, 'latin1');
   if (isOneByte(encoding)) {
-    const bytes = BYTES[encoding];
+    const bytes = BYTES.get(encoding)!;
     return Buffer.from(
       text.replace(/[^\u0000-\u007f]/g, (character) => bytes.get(character)!),
       'latin1',
@@ -164,7 +166,7 @@ export function unencodable(text: string, encoding: Encoding): string | null {
     ? Buffer.byteLength(text) === text.length
     : text.isWellFormed();
   if (isPlain && !text.includes('\0')) return null;
-  const match = UNENCODABLE[isOneByte(encoding) ? encoding : 'unicode'].exec(text);
+  const match = UNENCODABLE.get(isOneByte(encoding) ? encoding : 'unicode')!.exec(text);
   if (!match) return null;
   const code = `U+${match[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
   return /\p{C}/u.test(match[0]) ? code : `${match[0]} (${code})`;

@@ -85,6 +85,20 @@ export interface TableLayout {
   readonly segments: readonly Segment[];
 }
 
+/** In the order they are offered. */
+export const ENCODINGS = [
+  'utf-8',
+  'utf-16le',
+  'utf-16be',
+  'latin1',
+  'windows-1252',
+  'cp850',
+  'windows-1250',
+  'windows-1251',
+  'iso-8859-2',
+  'macintosh',
+] as const;
+
 export interface ReadOptions {
   /** Of the file's name, lower case with its dot. */
   readonly extension?: string;
@@ -92,7 +106,7 @@ export interface ReadOptions {
   readonly path?: string;
   readonly headerRow?: number;
   readonly delimiter?: ',' | ';' | '\t' | '|';
-  readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1' | 'windows-1252' | 'cp850';
+  readonly encoding?: (typeof ENCODINGS)[number];
   readonly sheet?: string;
   /** Of a sheet, in A1 notation, header included; one cell: from there on. */
   readonly range?: string;

@@ -348,6 +348,7 @@ describe('DS-184, DS-208: pages', () => {
     'file-layout': renderPage(
       fileLayoutPage,
       {
+        rowsHref: '/r',
         name: EVIL,
         title: EVIL,
         page: '/ui/x/',
@@ -390,6 +391,7 @@ describe('DS-184, DS-208: pages', () => {
         readOnly: EVIL,
         uncalculated: 2,
         total: EVIL,
+        hints: [{ columns: EVIL, meaning: EVIL, href: '/h' }],
         grid: {
           file: EVIL,
           isLarge: false,

@@ -85,7 +85,7 @@ test('a wrong value is left out and named, the others hold (DS-72)', () => {
     options: {},
     problem:
       'Companion options: "delimiter" must be a comma, semicolon, tab or vertical bar; ' +
-      '"encoding" must be utf-8, utf-16le, utf-16be, latin1, windows-1252 or cp850',
+      '"encoding" must be one of utf-8, utf-16le, utf-16be, latin1, windows-1252, cp850, windows-1250, windows-1251, iso-8859-2, macintosh',
   });
 });
 

@@ -70,7 +70,10 @@ const COMPANION_COMMANDS: readonly Command[] = [
     describeConfiguration,
     ['[dataset]', 'Its name; with one argument only, that one.'],
     ROOT_FLAG,
-    ['--encoding <name>', 'utf-8, utf-16le, utf-16be, latin1, windows-1252 or cp850.'],
+    [
+      '--encoding <name>',
+      'utf-8, utf-16le, utf-16be, latin1, windows-1252, cp850, windows-1250, windows-1251, iso-8859-2 or macintosh.',
+    ],
     ['--delimiter <character>', 'A comma, semicolon, bar, or `tab`.'],
     ['--header-row <line>', 'Line or row with the names of the columns.'],
     ['--range <cells>', 'Of a worksheet: C3:F20, or C3 where the table begins.'],

@@ -3,6 +3,7 @@ import type { Caller, Principal, Verb } from '../../accounts/rights/principal.ts
 import { AppError } from '../../base/errors.ts';
 import { fileNameOf, stemOf } from '../../base/paths.ts';
 import { type Soon, whenThere } from '../../base/scheduling/maybe-promise.ts';
+import { type ReadingHint, readingHints } from '../../tables/infer/reading-hints.ts';
 import type { Format } from '../../tables/read/format.ts';
 import type { ListParameters } from '../../tables/read/list-parameters.ts';
 import { looksAtRows, type Mutation, parseMutation } from '../../tables/edit/change-request.ts';
@@ -101,16 +102,24 @@ function cacheKeyOf({ sheet }: Resource, { state }: Table): string {
   return sheet === null ? '' : `:${sheet}:${state.dialect['headerRow'] ?? 1}`;
 }
 
+/** Of columns that are read as text for want of an option. */
+export function hintsOf({ columns, state, head }: Table): ReadingHint[] {
+  return readingHints(columns, state.counts, state.forms, head.context);
+}
+
 /** As text, because an object would put columns named like integers first. */
-function inferredSchema(services: App, resource: Resource, { columns, state }: Table): string {
+function inferredSchema(services: App, resource: Resource, table: Table): string {
+  const { columns, state } = table;
   const types = columns.map(({ name, type, format, numbers }) => {
     const unit = numbers?.marks.unit;
     const column = { type, ...(format && { format }), ...(unit !== undefined && { unit }) };
     return `${JSON.stringify(name)}:${JSON.stringify(column)}`;
   });
+  const hints = hintsOf(table);
   const members = {
     source: resource.kind.dataset?.source?.(state.dialect) ?? undefined,
     read_only: readOnlyReason(services, resource) ?? undefined,
+    hints: hints.length > 0 ? hints : undefined,
   };
   const notes = Object.entries(members)
     .filter(([, value]) => value !== undefined)

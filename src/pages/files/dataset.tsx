@@ -15,7 +15,7 @@ import { redirectReply, type Reply } from '../../http/reply/reply.ts';
 import { mayArrange } from '../../operations/files/companions.ts';
 import { mayReadOriginal } from '../../operations/files/content.ts';
 import { readOnlyReason } from '../../operations/files/resources.ts';
-import { mayChangeRows, queryRows } from '../../operations/files/datasets.ts';
+import { hintsOf, mayChangeRows, queryRows } from '../../operations/files/datasets.ts';
 import { assetNamed } from '../assets.ts';
 import { ASK } from '../events/asked.ts';
 import { parseFilter, withMember } from '../grid/conditions.ts';
@@ -30,7 +30,7 @@ import { HiddenFields, SearchBox } from '../parts/forms.tsx';
 import { Problem } from '../parts/messages.tsx';
 import { PageLinks } from '../parts/page-links.tsx';
 import { datasetTitle, trailTo } from '../addresses.ts';
-import { fileLayoutReply } from './file-layout.tsx';
+import { fileLayoutReply, oneColumnReply, proposedLayout } from './file-layout.tsx';
 import type { Page } from '../frame.tsx';
 import { readingPage } from './file-being-read.tsx';
 import { Holdings, Lane } from '../../processes/lane.ts';
@@ -94,6 +94,8 @@ async function rowsReply(services: App, context: Context, resource: Resource): P
   for (const name of ['limit', 'cursor', 'format']) given.delete(name);
   const startAt = await rowsBefore(services, context, resource);
   const table = await services.tables.current(services.datasets.targetOf(resource));
+  const instead = await oneColumnReply(services, context, resource, table.columns);
+  if (instead !== null) return instead;
   const { columns } = parseListParameters(given);
   const cellRows = Math.floor(MAX_CELLS / Math.max(1, columns.length || table.columns.length));
   const limit = Math.min(PAGE_ROWS, Math.max(1, cellRows));
@@ -201,6 +203,7 @@ async function reply(
     ...pagingOf(context, offset, rows.length, limit, page.total),
     links: linksOf(resource, context, await mayReadOriginal(services, context.caller, resource)),
     total: totalText(resource, table),
+    hints: layoutHref === null ? [] : await hintLinks(services, resource, table),
     problem,
     grid: { ...gridOf(table, resource, mayWrite), layoutHref, startAt },
   };
@@ -232,6 +235,33 @@ function gridOf(
     })),
   };
 }
+
+async function hintLinks(
+  services: App,
+  resource: Resource,
+  table: Table,
+): Promise<DatasetView['hints']> {
+  if (table.head.companionSchema !== null) return [];
+  return Promise.all(
+    hintsOf(table).map(async ({ columns, options }) => ({
+      columns: columns.slice(0, MAX_HINTED).join(', ') + (columns.length > MAX_HINTED ? ', …' : ''),
+      meaning: Object.entries(options)
+        .map(([name, value]) => HINTS[`${name} ${value}`]!)
+        .join(' and '),
+      href: await proposedLayout(services, resource, options),
+    })),
+  );
+}
+
+/** Columns named in a hint. */
+const MAX_HINTED = 5;
+const HINTS: Readonly<Record<string, string>> = {
+  'units auto': 'numbers with their unit',
+  'decimal ,': 'numbers with a decimal comma',
+  'thousands ,': 'numbers with commas between thousands',
+  'date_order dmy': 'dates, day first',
+  'date_order mdy': 'dates, month first',
+};
 
 function totalText({ kind }: Resource, { state }: Table): string | null {
   const total = kind.dataset?.source?.(state.dialect)?.total_row;
@@ -444,6 +474,12 @@ interface DatasetView {
   readonly links: readonly { readonly label: string; readonly href: string }[];
   /** The row of totals in words. */
   readonly total: string | null;
+  /** What columns of text may be, and the page where that is said. */
+  readonly hints: readonly {
+    readonly columns: string;
+    readonly meaning: string;
+    readonly href: string;
+  }[];
   readonly problem: string | null;
   /** Why nobody can change the rows. */
   readonly readOnly: string | null;
@@ -484,6 +520,16 @@ export const datasetPage: Page<DatasetView> = {
       {view.total !== null && (
         <p class="fine" safe>
           {view.total}
+        </p>
+      )}
+      {view.hints.length > 0 && (
+        <p class="notice">
+          {view.hints.map(({ columns, meaning, href }) => (
+            <span>
+              <span safe>{columns}</span> may be <span safe>{meaning}</span>.{' '}
+              <a href={href}>Read it so</a>{' '}
+            </span>
+          ))}
         </p>
       )}
       {view.grid.columns.length === 1 && view.grid.layoutHref !== null && (

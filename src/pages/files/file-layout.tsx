@@ -22,7 +22,8 @@ import {
   writeCompanions,
 } from '../../operations/files/companions.ts';
 import { requireAccess } from '../../operations/access.ts';
-import { DELIMITERS, ENCODINGS, optionNames } from '../../tables/infer/companion.ts';
+import { DELIMITERS, optionNames } from '../../tables/infer/companion.ts';
+import { ENCODINGS } from '../../tables/types.ts';
 import { datasetTitle, trailTo } from '../addresses.ts';
 import { problemText } from '../form-request.ts';
 import { pageReply } from '../page-reply.ts';
@@ -118,6 +119,8 @@ const FIELDS: readonly Field[] = [
 ];
 
 interface LayoutView {
+  /** Where the rows of one column are, which this page stands for. */
+  readonly rowsHref: string | null;
   readonly name: string;
   readonly title: string;
   readonly page: string;
@@ -139,7 +142,13 @@ export async function fileLayoutReply(
   services: App,
   context: Context,
   resource: Resource,
-  shown: { readonly status?: number; readonly refusal?: string; readonly form?: FormValues } = {},
+  shown: {
+    readonly status?: number;
+    readonly refusal?: string;
+    readonly form?: FormValues;
+    /** Shown in place of the rows. */
+    readonly isOneColumn?: boolean;
+  } = {},
 ): Promise<Reply> {
   await requireArrangement(services, context, resource);
   const companions = await readCompanions(services, resource);
@@ -158,6 +167,7 @@ export async function fileLayoutReply(
     previewProblem = problemText(error);
   }
   const view: LayoutView = {
+    rowsHref: shown.isOneColumn ? `/ui/${encodePath(resource.canonical)}/?offset=0` : null,
     name: resource.canonical,
     title: datasetTitle(resource),
     page: `/ui/${encodePath(resource.canonical)}/`,
@@ -267,6 +277,41 @@ function chosen(context: Context, names: readonly string[]): CompanionObject {
   return optionsFrom((name) => context.queryValue(name) ?? '', names);
 }
 
+/** The page with options chosen and not yet saved, beside those that are. */
+export async function proposedLayout(
+  services: App,
+  resource: Resource,
+  proposed: CompanionObject,
+): Promise<string> {
+  const { options } = await readCompanions(services, resource);
+  const names = namesOf(resource);
+  const chosen = Object.entries({ ...options, ...proposed })
+    .filter(([name]) => names.includes(name))
+    .map(([name, value]): [string, string] => [name, fieldText(name, value)]);
+  const query = new URLSearchParams([['layout', '1'], ['preview', '1'], ...chosen]);
+  return `/ui/${encodePath(resource.canonical)}/?${query}`;
+}
+
+/** The form instead of the rows, where a single column has a delimiter in its name; else null. */
+export async function oneColumnReply(
+  services: App,
+  context: Context,
+  resource: Resource,
+  columns: readonly { readonly name: string }[],
+): Promise<Reply | null> {
+  const [column] = columns;
+  const isOdd = columns.length === 1 && DELIMITERS.some((mark) => column!.name.includes(mark));
+  if (!isOdd || context.query.size > 0) return null;
+  if (!optionNames(resource.kind.type).includes('delimiter')) return null;
+  if (!(await mayArrange(services, context.caller, resource))) return null;
+  const companions = await readCompanions(services, resource);
+  if (companions.options !== null) return null;
+  const parts = DELIMITERS.map((mark) => column!.name.split(mark).length);
+  const delimiter = DELIMITERS[parts.indexOf(Math.max(...parts))]!;
+  const form = { options: { delimiter }, types: declaredTypes(companions) };
+  return fileLayoutReply(services, context, resource, { form, isOneColumn: true });
+}
+
 /** What is left empty is guessed. */
 function optionsFrom(field: (name: string) => string, names: readonly string[]): CompanionObject {
   const entries = names.flatMap((name): [string, unknown][] => {
@@ -330,6 +375,12 @@ export const fileLayoutPage: Page<LayoutView> = {
   content: (view, frame) => (
     <>
       <Problem text={view.refusal} />
+      {view.rowsHref !== null && (
+        <p class="notice">
+          This file reads as one column, and its name holds a delimiter. Choose how it is read, or{' '}
+          <a href={view.rowsHref}>see its rows as they are</a>
+        </p>
+      )}
       <Problem
         text={view.problem === null ? null : `It cannot be read as it should: ${view.problem}`}
       />

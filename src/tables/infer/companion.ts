@@ -5,7 +5,7 @@
  * named in a problem text, which never holds a path.
  */
 import { type AppError, unreadable } from '../../base/errors.ts';
-import type { ReadOptions } from '../types.ts';
+import { ENCODINGS, type ReadOptions } from '../types.ts';
 import { parseDatePattern } from '../values/date-pattern.ts';
 import { GROUP_MARKS } from '../values/number-spelling.ts';
 
@@ -129,14 +129,6 @@ const DECIMALS = ['.', ','] as const;
 const TOTAL_ROWS = ['last', 'none'] as const;
 const DATE_ORDERS = ['dmy', 'mdy'] as const;
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
-export const ENCODINGS = [
-  'utf-8',
-  'utf-16le',
-  'utf-16be',
-  'latin1',
-  'windows-1252',
-  'cp850',
-] as const;
 const MEMBER = {
   header_row: 'headerRow',
   delimiter: 'delimiter',
@@ -153,7 +145,7 @@ const MEMBER = {
 const EXPECTED: Readonly<Record<OptionName, string>> = {
   header_row: 'an integer from 1 on',
   delimiter: 'a comma, semicolon, tab or vertical bar',
-  encoding: 'utf-8, utf-16le, utf-16be, latin1, windows-1252 or cp850',
+  encoding: `one of ${ENCODINGS.join(', ')}`,
   decimal: 'a point or a comma',
   thousands: 'empty, or a comma, point, apostrophe or space, and another mark than "decimal"',
   date_order: 'dmy or mdy',
