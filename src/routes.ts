@@ -9,7 +9,6 @@ import { upkeepRoutes } from './api/admin/upkeep.ts';
 import { userRoutes } from './api/admin/users.ts';
 import { apiKeyRoutes } from './api/api-keys.ts';
 import { companionRoutes } from './api/companions.ts';
-import { assetRoutes } from './pages/asset-routes.ts';
 import { authRoutes } from './api/auth.ts';
 import { elasticRoutes } from './api/events/elastic.ts';
 import { eventAdministrationRoutes } from './api/events/administration.ts';
@@ -40,6 +39,7 @@ import { searchLanguagePageRoute } from './pages/events/search-language.tsx';
 import { searchLanguageRoutes } from './api/searches.ts';
 import { setupRoute } from './pages/accounts/setup.tsx';
 import { uploadsRoute } from './pages/files/uploads.tsx';
+import { assetRoutes } from './pages/assets.ts';
 
 /** In any order: a path matches at most one. */
 export const plugins: readonly AnyElysia[] = [

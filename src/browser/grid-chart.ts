@@ -2,9 +2,8 @@
 import uPlot from 'uplot';
 import type { ChartSeries } from '../tables/read/chart-series.ts';
 import { shownText } from '../pages/grid/model.ts';
-import { numberTicks } from './grid/view/number-ticks.ts';
 import type { ChartDrawing } from './grid/view/chart-panel.ts';
-import { timeTicks } from './grid/view/time-ticks.ts';
+import { timeTicks, numberTicks } from './grid/view/ticks.ts';
 import { placeAxis, placeBars, plainAxis, rangeFromZero } from './shared/plot.ts';
 import { tokenColor } from './shared/token-color.ts';
 

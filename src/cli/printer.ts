@@ -4,6 +4,7 @@
  */
 import type { Writable } from 'node:stream';
 import { errnoOf } from '../base/errors.ts';
+import type { Invocation } from './command.ts';
 
 interface Printer {
   print(text: string): void;
@@ -77,4 +78,38 @@ export function printer(stream: Writable, maxWaiting = Number.POSITIVE_INFINITY)
       return lost;
     },
   };
+}
+
+export function wantsJson({ options }: Pick<Invocation, 'options'>): boolean {
+  return options['json'] === true;
+}
+
+/** One line of JSON with `--json`, else what `text` returns. */
+export function answerText<T>(
+  invocation: Pick<Invocation, 'options'>,
+  answer: T,
+  text: (answer: T) => string,
+): string {
+  return wantsJson(invocation) ? `${JSON.stringify(answer)}\n` : text(answer);
+}
+
+/** In names they would move the cursor or colour the screen. */
+const CONTROL = /\p{Cc}/gu;
+
+export function plain(text: string): string {
+  return text.replace(CONTROL, '\ufffd');
+}
+
+/** Ends with a newline. */
+export function textTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [titles, ...rows.map((row) => row.map(plain))];
+  const widths = titles.map((_, at) =>
+    Math.max(...lines.map((line) => Bun.stringWidth(line[at]!))),
+  );
+  return lines
+    .map((line) => {
+      const cells = line.map((cell, at) => cell + ' '.repeat(widths[at]! - Bun.stringWidth(cell)));
+      return `${cells.join('  ').trimEnd()}\n`;
+    })
+    .join('');
 }

@@ -14,8 +14,13 @@ import profileStyle from './assets/profile.css' with { type: 'text' };
 import searchStyle from './assets/search.css' with { type: 'text' };
 import site from './assets/site.css' with { type: 'text' };
 import { bundledScript } from './script-bundle.ts' with { type: 'macro' };
+import { Elysia } from 'elysia';
+import { AppError } from '../base/errors.ts';
+import { IMMUTABLE, PRIVATE } from '../http/reply/headers.ts';
+import { type Reply, bodyReply } from '../http/reply/reply.ts';
+import { lifecycle } from '../http/lifecycle.ts';
 
-export interface Asset {
+interface Asset {
   /** Path under which it is served, with the hash in it. */
   readonly path: string;
   readonly type: string;
@@ -72,7 +77,7 @@ export function assetNamed(name: AssetName): Asset {
   return assets().get(name)!;
 }
 
-export function assetAt(path: string): Asset | null {
+function assetAt(path: string): Asset | null {
   byPath ??= new Map([...assets().values()].map((one) => [one.path, one]));
   return byPath.get(path) ?? null;
 }
@@ -81,4 +86,24 @@ function asset(name: string, type: string, content: string): Asset {
   const hash = sha256Hex(content).slice(0, 16);
   const dot = name.lastIndexOf('.');
   return { path: `/_svc/${name.slice(0, dot)}.${hash}${name.slice(dot)}`, type, content, hash };
+}
+
+export const assetRoutes = new Elysia({ name: 'assets' })
+  .use(lifecycle)
+  .get(
+    '/_svc/*',
+    ({ ask: { parameters } }) => {
+      const asset = assetAt(`/_svc/${parameters['name']}`);
+      if (asset === null) throw new AppError('not-found', 'Not Found');
+      return assetReply(asset, IMMUTABLE);
+    },
+    { checks: { access: 'public', ignoresCredentials: true, hasJsonErrors: true, rest: 'name' } },
+  )
+  .get('/favicon.ico', () => assetReply(assetNamed('icon.svg'), PRIVATE), {
+    checks: { access: 'public', ignoresCredentials: true, hasJsonErrors: true },
+  });
+
+function assetReply(asset: Asset, cacheControl: string): Reply {
+  const headers = { 'Cache-Control': cacheControl };
+  return bodyReply(asset.content, asset.type, { headers, etag: asset.hash });
 }

@@ -2,7 +2,7 @@
  * Marks of an axis of numbers.
  */
 import { expect, test } from 'bun:test';
-import { numberTicks } from '../../src/browser/grid/view/number-ticks.ts';
+import { numberTicks } from '../../src/browser/grid/view/ticks.ts';
 
 test.each([
   [2001, 2024, 5, true, [2005, 2010, 2015, 2020]],

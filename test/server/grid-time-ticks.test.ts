@@ -2,7 +2,7 @@
  * Marks of an axis of times: each text once, and at beginnings that people know.
  */
 import { expect, test } from 'bun:test';
-import { timeTicks } from '../../src/browser/grid/view/time-ticks.ts';
+import { timeTicks } from '../../src/browser/grid/view/ticks.ts';
 
 function texts(from: string, to: string, count = 6): string[] {
   const { ticks, textOf } = timeTicks(Date.parse(from), Date.parse(to), count, 'en-US');

@@ -14,7 +14,7 @@ import type { Invocation } from '../command.ts';
 import { commandLog, loadInvocation } from '../configuration.ts';
 import { progressLine } from '../progress-line.ts';
 import { tlsWarnings } from '../tls-warnings.ts';
-import { answerText } from '../json-output.ts';
+import { answerText } from '../printer.ts';
 
 interface Findings {
   readonly document_root: string;

@@ -7,7 +7,7 @@ import { settingAt, settingKeys, valueAt } from '../../config/settings.ts';
 import type { SettingKey } from '../../config/settings.ts';
 import type { Invocation } from '../command.ts';
 import { loadInvocation } from '../configuration.ts';
-import { wantsJson } from '../json-output.ts';
+import { wantsJson } from '../printer.ts';
 
 export async function showConfig(invocation: Invocation): Promise<string> {
   const loaded = await loadInvocation(invocation);

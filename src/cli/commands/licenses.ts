@@ -5,8 +5,8 @@ import { thirdParty } from '../third-party.ts';
 import { AppError } from '../../base/errors.ts';
 import { suggestion } from '../../config/nearest-name.ts';
 import type { Invocation } from '../command.ts';
-import { textTable } from '../text-table.ts';
 import type { ThirdParty } from '../third-party.ts';
+import { textTable } from '../printer.ts';
 
 export async function licenses({ positionals: [name], options }: Invocation): Promise<string> {
   const all = thirdParty();

@@ -5,7 +5,7 @@ import type { Resource } from '../../docroot/registry/registry.ts';
 import { DATASET_METHODS, READ_METHODS } from '../../operations/files/datasets.ts';
 import type { Invocation } from '../command.ts';
 import { commandLog, loadInvocation } from '../configuration.ts';
-import { answerText } from '../json-output.ts';
+import { answerText } from '../printer.ts';
 
 interface Endpoint {
   readonly path: string;

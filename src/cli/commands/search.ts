@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { commands } from '../../language/commands/index.ts';
-import { textTable } from '../text-table.ts';
 import { commandHelp } from '../../language/reference.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import { foreignCommand } from '../../language/syntax/foreign-words.ts';
@@ -16,6 +15,7 @@ import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../store/database.ts';
 import type { Invocation } from '../command.ts';
 import { commandLog, loadInvocation } from '../configuration.ts';
+import { textTable } from '../printer.ts';
 
 const EXAMPLE = `The ten hosts with most failures of the last day:
   svc search 'earliest=-24h status>=500 | top limit=10 host'`;

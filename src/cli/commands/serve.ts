@@ -16,8 +16,8 @@ import { resolveReload } from '../../config/reload.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Invocation, Outside } from '../command.ts';
 import { loadInvocation } from '../configuration.ts';
-import { ServerRequests } from '../server-requests.ts';
 import { tlsWarnings } from '../tls-warnings.ts';
+import { watchFile } from 'node:fs';
 
 type Service = Awaited<ReturnType<typeof startService>>;
 
@@ -152,4 +152,53 @@ function surviveBugs(log: Log): void {
   };
   process.on('uncaughtException', record);
   process.on('unhandledRejection', record);
+}
+
+/** `reload` applies settings that can change while running, `restart` all. */
+type ServerRequest = 'stop' | 'reload' | 'restart';
+
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+/** Someone waits for this after saving a file; each check is one stat. */
+const FILE_CHECK_MS = 300;
+
+/** Queued, so none is lost; `stop` goes first. */
+class ServerRequests {
+  private readonly queue: ServerRequest[] = [];
+  private wake: (() => void) | null = null;
+
+  /** For one caller at a time. */
+  async next(): Promise<ServerRequest> {
+    while (this.queue.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+    return this.queue.includes('stop') ? 'stop' : this.queue.shift()!;
+  }
+
+  /**
+   * SIGTERM and SIGINT stop; the second gets the default action and kills the process. SIGHUP
+   * reloads.
+   */
+  followSignals(): void {
+    const stop = (): void => {
+      for (const signal of STOP_SIGNALS) process.off(signal, stop);
+      this.add('stop');
+    };
+    for (const signal of STOP_SIGNALS) process.on(signal, stop);
+    process.on('SIGHUP', () => this.add('reload'));
+  }
+
+  /** Restarts when a file appears, changes or disappears. */
+  followFiles(paths: readonly string[]): void {
+    const onChange = (): void => this.add('restart');
+    for (const path of paths) {
+      watchFile(path, { interval: FILE_CHECK_MS, persistent: false }, onChange);
+    }
+  }
+
+  private add(request: ServerRequest): void {
+    if (!this.queue.includes(request)) this.queue.push(request);
+    this.wake?.();
+  }
 }

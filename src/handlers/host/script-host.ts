@@ -9,7 +9,12 @@ import { toOpenAPISchema } from '@elysiajs/openapi';
 import { serveOnSocket } from '../../processes/child-server.ts';
 import { type FileCommand, HANDLER_HEADER, type HostState } from '../host-protocol.ts';
 import { type LoadedScript, loadScript } from './script-loader.ts';
-import { provideModules } from './script-modules.ts';
+import * as elysia from 'elysia';
+import * as typebox from '@sinclair/typebox';
+import * as compiler from '@sinclair/typebox/compiler';
+import * as system from '@sinclair/typebox/system';
+import { data } from './data-client.ts';
+import * as value from '@sinclair/typebox/value';
 
 /** As much as the server in front accepts. */
 const MAX_HEAD_BYTES = 512 * 1024;
@@ -86,4 +91,28 @@ class ScriptHost {
     const [oldest] = this.#abandoned.values();
     return { abandonedMs: oldest === undefined ? 0 : performance.now() - oldest };
   }
+}
+
+/**
+ * Modules in the executable for handler files: `import { Elysia, t } from 'elysia'` needs no `node_modules`. They win over a
+ * copy beside the handler, because there can be only one class `Elysia`.
+ */
+const MODULES: Readonly<Record<string, object>> = {
+  elysia,
+  svc: { data },
+  '@sinclair/typebox': typebox,
+  '@sinclair/typebox/compiler': compiler,
+  '@sinclair/typebox/system': system,
+  '@sinclair/typebox/value': value,
+};
+
+function provideModules(): void {
+  void Bun.plugin({
+    name: 'svc',
+    setup(builder) {
+      for (const [name, exports] of Object.entries(MODULES)) {
+        builder.module(name, () => ({ exports: { ...exports }, loader: 'object' }));
+      }
+    },
+  });
 }

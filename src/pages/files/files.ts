@@ -9,23 +9,27 @@ import {
   type RowAddress,
   verbOf,
 } from '../../api/datasets.ts';
-import { AppError } from '../../base/errors.ts';
+import { AppError, invalidRequest, type ValidationIssue } from '../../base/errors.ts';
 import type { Area } from '../../docroot/registry/names.ts';
 import { isForm } from '../../http/body/form-body.ts';
 import type { Context } from '../../http/context.ts';
 import { handlerAnswer } from '../../http/handler-exchange.ts';
-import { emptyReply, type Answer } from '../../http/reply/reply.ts';
+import { emptyReply, type Answer, jsonReply, type Reply } from '../../http/reply/reply.ts';
 import { requireAccess } from '../../operations/access.ts';
 import { findByPath } from '../../operations/files/content.ts';
-import { READ_METHODS, requireWritable } from '../../operations/files/datasets.ts';
+import { READ_METHODS, requireWritable, summariseRows } from '../../operations/files/datasets.ts';
 import { contentReply } from './content-reply.ts';
 import { ASK } from '../events/asked.ts';
 import { datasetPageReply } from './dataset.tsx';
 import { explorerReply } from '../events/events.tsx';
-import { datasetSummaryReply, wantsSummary } from './dataset-summary.ts';
 import { fileLayoutFormReply, fileLayoutReply } from './file-layout.tsx';
 import { mediaPageReply } from './media.tsx';
 import { rowFormReply, rowPageReply } from './row.tsx';
+import type { App } from '../../app.ts';
+import { CHART_MEASURES, CHART_TYPES } from '../../tables/read/chart-series.ts';
+import { parseListParameters, wordParameter } from '../../tables/read/list-parameters.ts';
+import type { SummaryWish } from '../../tables/read/summary-jobs.ts';
+import type { Resource } from '../../docroot/registry/registry.ts';
 
 /** Below these, missing files and forbidden files are answered alike, as events are. */
 const HIDING: ReadonlySet<string> = new Set(['events', 'savedsearches']);
@@ -120,4 +124,46 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
   return wantsSummary(context)
     ? datasetSummaryReply(services, context, resource)
     : datasetPageReply(services, context, resource);
+}
+
+const SUMMARIES = ['facets', 'chart'] as const;
+
+/** Whether the page is asked for a summary instead of itself. */
+function wantsSummary(context: Context): boolean {
+  return context.queryValue('summary') !== null;
+}
+
+/**
+ * `GET /ui/<dataset>/?summary=`: JSON for the script of the page, not part of the API. Of `facets`: `ColumnFacts` of
+ * `column`. Of `chart`: `ChartSeries` of `x` and `y` by `type` and `measure`. Both of the rows that match `filter` and `q`.
+ */
+async function datasetSummaryReply(
+  services: App,
+  context: Context,
+  resource: Resource,
+): Promise<Reply> {
+  const issues: ValidationIssue[] = [];
+  const summary = wordParameter(context.query, 'summary', SUMMARIES, issues);
+  const type = wordParameter(context.query, 'type', CHART_TYPES, issues) ?? 'bar';
+  const measure = wordParameter(context.query, 'measure', CHART_MEASURES, issues) ?? 'count';
+  if (issues.length > 0) throw invalidRequest(...issues);
+  const isChart = summary === 'chart';
+  const wish: SummaryWish = isChart ? { kind: 'chart', type, measure } : { kind: 'facts' };
+  const columns = (isChart ? ['x', 'y'] : ['column']).map((name) => context.queryValue(name));
+  const answer = await summariseRows(services, resource, {
+    parameters: parseListParameters(restrictionOf(context)),
+    columns: columns.filter((column): column is string => column !== null && column !== ''),
+    wish,
+    signal: context.request.signal,
+  });
+  return jsonReply(answer);
+}
+
+function restrictionOf(context: Context): URLSearchParams {
+  const restriction = new URLSearchParams();
+  for (const name of ['filter', 'q']) {
+    const value = context.queryValue(name);
+    if (value !== null) restriction.set(name, value);
+  }
+  return restriction;
 }

@@ -7,9 +7,8 @@ import {
 } from '../../../operations/accounts/api-keys.ts';
 import type { ApiKeyView } from '../../../operations/accounts/api-keys.ts';
 import { type AdminWork, onAccounts } from '../../administration.ts';
-import { answerText, wantsJson } from '../../json-output.ts';
-import { textTable } from '../../text-table.ts';
 import { checkedFlag, everything, keyNumber, requireUserNamed } from './named.ts';
+import { answerText, wantsJson, textTable } from '../../printer.ts';
 
 interface KeyLine extends ApiKeyView {
   readonly user_id: number;

@@ -9,9 +9,8 @@ import { loadAdmin } from '../../administration.ts';
 import { type Catalogue, openCatalogue } from '../../catalogue.ts';
 import type { Invocation } from '../../command.ts';
 import { commandLog } from '../../configuration.ts';
-import { answerText, wantsJson } from '../../json-output.ts';
-import { plain, textTable } from '../../text-table.ts';
 import { keyNumber, permissionText, verbOf } from './named.ts';
+import { answerText, wantsJson, plain, textTable } from '../../printer.ts';
 
 /** The canonical names. With `--json` every file is read once to find broken ones. */
 async function listResources(invocation: Invocation): Promise<string> {

@@ -3,8 +3,6 @@ import type { Permission } from '../../../accounts/rights/permissions.ts';
 import { AppError } from '../../../base/errors.ts';
 import * as operations from '../../../operations/accounts/groups.ts';
 import { type AdminCall, type AdminWork, onAccounts } from '../../administration.ts';
-import { answerText } from '../../json-output.ts';
-import { plain } from '../../text-table.ts';
 import {
   checkedFlag,
   everything,
@@ -12,6 +10,7 @@ import {
   requireGroupNamed,
   requireUserNamed,
 } from './named.ts';
+import { answerText, plain } from '../../printer.ts';
 
 interface GroupDetails extends operations.GroupWithUsers {
   readonly permissions: readonly Permission[];

@@ -9,14 +9,14 @@ import {
   namesEvents,
   normalResource,
 } from '../../../accounts/rights/resource-names.ts';
-import { AppError } from '../../../base/errors.ts';
+import { AppError, errnoOf } from '../../../base/errors.ts';
 import { grantToGroup, revokeFromGroup } from '../../../operations/accounts/groups.ts';
 import * as operations from '../../../operations/accounts/permissions.ts';
 import { type AdminCall, type AdminWork, onAccounts } from '../../administration.ts';
-import { doubtAboutName } from '../../granted-name.ts';
-import { answerText } from '../../json-output.ts';
-import { textTable } from '../../text-table.ts';
 import { checkedFlag, everything, permissionText, requireGroupNamed, verbOf } from './named.ts';
+import { type Dirent, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { answerText, textTable } from '../../printer.ts';
 
 const listPermissions: AdminWork = async ({ accounts, operator, invocation }) => {
   const items = await everything<Permission>((query) =>
@@ -108,3 +108,56 @@ export const permissions = onAccounts({
   grant,
   revoke,
 });
+
+/**
+ * Whether nothing has that name, or it is a folder, by names on disk only. Permissions may name what does not exist yet, so
+ * nothing is refused. A sentence when the name opens nothing now; null when it does or cannot be judged.
+ */
+function doubtAboutName(docroot: string, resource: string): string | null {
+  if (resource === '' || resource === '*' || namesEvents(resource)) return null;
+  try {
+    return doubtAbout(docroot, resource);
+  } catch (error) {
+    // An unreadable folder: the permission is granted all the same.
+    if (errnoOf(error) !== undefined) return null;
+    throw error;
+  }
+}
+
+function doubtAbout(docroot: string, resource: string): string | null {
+  const isPattern = resource.endsWith('/*');
+  const parts = (isPattern ? resource.slice(0, -2) : resource).split('/');
+  let folder = docroot;
+  for (const [at, part] of parts.entries()) {
+    const found = entryNamed(folder, part);
+    if (found === null) {
+      return `nothing is called ${resource} now; svc admin list-resources shows the names`;
+    }
+    // Sheets of a workbook are not files.
+    if (!isFolder(join(folder, found))) return null;
+    if (at === parts.length - 1) {
+      return isPattern ? null : `${resource} is a folder; ${resource}/* names what lies in it`;
+    }
+    folder = join(folder, found);
+  }
+  return null;
+}
+
+/** The entry of that name, else a file of that name without its extension. */
+function entryNamed(folder: string, name: string): string | null {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const stemmed = entries.filter((entry) => !entry.isDirectory());
+  const found =
+    stemmed.find((entry) => stemOf(entry) === name) ?? entries.find((entry) => is(entry, name));
+  return found?.name ?? null;
+}
+
+const is = (entry: Dirent, name: string): boolean => entry.name.normalize('NFC') === name;
+
+function stemOf({ name }: Dirent): string {
+  return name.normalize('NFC').replace(/(?<=.)\.[^.]*$/, '');
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}

@@ -2,10 +2,9 @@ import { checkUsername, findUser } from '../../../accounts/identity/users.ts';
 import { AppError } from '../../../base/errors.ts';
 import * as operations from '../../../operations/accounts/users.ts';
 import { type AdminCall, type AdminWork, onAccounts } from '../../administration.ts';
-import { answerText } from '../../json-output.ts';
 import { newPassword } from '../../password-prompt.ts';
-import { plain } from '../../text-table.ts';
 import { checkedFlag, everything, requireUserNamed } from './named.ts';
+import { answerText, plain } from '../../printer.ts';
 
 const listUsers: AdminWork = async ({ accounts, operator, invocation }) => {
   const items = await everything<operations.UserView>((query) =>

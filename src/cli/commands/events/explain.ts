@@ -11,8 +11,7 @@ import {
 import { Extraction } from '../../../events/intake/extract/extraction.ts';
 import { loadAdmin, rootAndNames } from '../../administration.ts';
 import type { Invocation } from '../../command.ts';
-import { answerText } from '../../json-output.ts';
-import { plain } from '../../text-table.ts';
+import { answerText, plain } from '../../printer.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_SHOWN_CHARACTERS = 300;

@@ -13,7 +13,7 @@ import type { ImportProgress } from '../../../events/intake/import.ts';
 import { loadAdmin, rootAndNames } from '../../administration.ts';
 import type { Invocation } from '../../command.ts';
 import { progressLine } from '../../progress-line.ts';
-import { plain } from '../../text-table.ts';
+import { plain } from '../../printer.ts';
 
 const MAX_SHOWN_REJECTS = 20;
 const BAR_CHARACTERS = 30;

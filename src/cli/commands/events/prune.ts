@@ -19,8 +19,7 @@ import type { Config } from '../../../config/settings.ts';
 import type { Pruned } from '../../../events/retention/retention.ts';
 import type { Invocation } from '../../command.ts';
 import { commandLog, loadInvocation } from '../../configuration.ts';
-import { textTable } from '../../text-table.ts';
-import { answerText } from '../../json-output.ts';
+import { answerText, textTable } from '../../printer.ts';
 
 const DAY_MICROS = 86_400_000_000;
 

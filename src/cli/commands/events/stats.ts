@@ -7,8 +7,7 @@ import { indexViews } from '../../../operations/events/indexes.ts';
 import type { IndexView } from '../../../operations/events/indexes.ts';
 import type { Invocation } from '../../command.ts';
 import { loadInvocation } from '../../configuration.ts';
-import { textTable } from '../../text-table.ts';
-import { answerText } from '../../json-output.ts';
+import { answerText, textTable } from '../../printer.ts';
 
 export async function stats(invocation: Invocation): Promise<string> {
   const { config } = await loadInvocation(invocation);
