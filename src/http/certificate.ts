@@ -1,8 +1,6 @@
 /**
- * The server's own certificate: read, checked, and read again when its files change.
- *
- * A pair is checked before it replaces anything, so that a half-written or mismatched one never takes the place of one
- * that works.
+ * The server's certificate: a pair is checked before it replaces the one in use, so a half-written or mismatched one never
+ * does.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -10,13 +8,11 @@ import { AppError, errnoOf } from '../base/errors.ts';
 import type { Config } from '../config/settings.ts';
 import type { TlsPair } from './server.ts';
 
-/** Where the pair stands; both or none. */
 type Places = Pick<Config, 'tls_cert' | 'tls_key'>;
 
-/** How often the files are looked at for a change nobody signalled. */
 export const LOOK_MS = 2_000;
 
-/** The pair of the configuration, null without one. Throws `usage` saying which file is wrong and how. */
+/** Null without one. Throws `usage` naming the file that is wrong. */
 export function readCertificate({ tls_cert: certPath, tls_key: keyPath }: Places): TlsPair | null {
   if (certPath === null || keyPath === null) return null;
   const cert = readPem('tls_cert', certPath);
@@ -32,11 +28,10 @@ export function readCertificate({ tls_cert: certPath, tls_key: keyPath }: Places
   return { cert, key };
 }
 
-/** The certificate a server shows, and whether its files have changed since. */
 export class ServedCertificate {
   #pair: TlsPair;
   #stamp: string;
-  /** A stamp seen once: what was just written may be half of a pair. */
+  /** A stamp seen once: the pair may be half written. */
   #unsettled = '';
 
   constructor(places: Places, pair: TlsPair) {
@@ -44,7 +39,7 @@ export class ServedCertificate {
     this.#stamp = stampOf(places);
   }
 
-  /** The pair as it is in the files now; null when it is the one in use. Throws as `readCertificate`. */
+  /** Null when the files hold the one in use. Throws as `readCertificate`. */
   renewed(places: Places): TlsPair | null {
     this.#stamp = stampOf(places);
     const pair = readCertificate(places);
@@ -59,7 +54,7 @@ export class ServedCertificate {
     return Date.parse(new X509Certificate(this.#pair.cert).validTo);
   }
 
-  /** As `renewed`, but only looks when the files have changed and have been left alone since the last call. */
+  /** As `renewed`, but reads only after the files changed and then stayed unchanged between two calls. */
   renewedIfChanged(places: Places): TlsPair | null {
     const stamp = stampOf(places);
     if (stamp === this.#stamp) return null;

@@ -1,7 +1,6 @@
 /**
- * What passes between a client and a handler file.
- *
- * Credentials end here. A handler learns the caller from `x-svc-*` headers, which nobody else can send.
+ * What passes between a client and a handler file. Credentials stop here; the handler learns the caller from `x-svc-*`
+ * headers, which no client can send.
  */
 import type { App } from '../app.ts';
 import { loadGrants } from '../accounts/rights/permissions.ts';
@@ -32,7 +31,7 @@ const HOP_BY_HOP = [
   'transfer-encoding',
   'upgrade',
 ];
-/** Credentials, and what a client says about a way it did not come. */
+/** Credentials, and forwarding headers a client may have invented. */
 const WITHHELD = [
   'authorization',
   'x-api-key',
@@ -45,10 +44,10 @@ const WITHHELD = [
 ];
 const OWN_HEADER = /^x-(?:svc|forwarded)-/;
 const OWN_COOKIE = /^\s*svc_/;
-/** A body with a length up to here goes in one piece. */
+/** Longer bodies are streamed. */
 const SHORT_BYTES = 256 * 1024;
 
-/** The answer of the handler a path below `/api` belongs to; null when it belongs to none. */
+/** Null when the path belongs to no handler. */
 export function handlerAnswer(services: App, context: Context): Promise<Response> | null {
   const address = addressedHandler(services, context.segments.slice(1));
   if (address === null) return null;
@@ -93,7 +92,7 @@ async function requestFor(
   };
 }
 
-/** The path up to and including so many segments, and the rest, which starts with a slash. */
+/** The rest starts with a slash. */
 function splitPath(path: string, segments: number): [string, string] {
   const slash = /\/|%2f/gi;
   for (let count = 0; count <= segments; count++) {
@@ -115,7 +114,7 @@ function requestHeaders(context: Context, prefix: string, user: Principal, token
   for (const name of [...headers.keys()]) if (OWN_HEADER.test(name)) headers.delete(name);
   const cookies = othersCookies(request.headers.get('cookie'));
   if (cookies !== '') headers.set('cookie', cookies);
-  // Without one the runtime would send its own, and take what the client cannot.
+  // Without one the runtime would send its own and decode what the client cannot.
   if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'identity');
   addCaller(headers, context.services, user, token);
   headers.set('x-request-id', requestId);
@@ -126,7 +125,7 @@ function requestHeaders(context: Context, prefix: string, user: Principal, token
   return headers;
 }
 
-/** For a call that no request of its own brings. */
+/** For a call that does not come from a request. */
 export function handlerHeaders(
   services: App,
   user: Principal,
@@ -162,7 +161,7 @@ function othersCookies(header: string | null): string {
     .join('; ');
 }
 
-/** A header has bytes: those of UTF-8, which Latin-1 carries one by one. */
+/** UTF-8 bytes, which a header carries as Latin-1. */
 function latin(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
@@ -183,7 +182,7 @@ async function requestBody({
   return body.bytes(limit);
 }
 
-/** The same answer; `onEnd` hears when all of it is sent, or nobody wants the rest. */
+/** `onEnd` is called when all is sent or the reader is gone. */
 function whenSent(response: Response, onEnd: () => void): Response {
   const { status, headers, body } = response;
   const length = headers.get('content-length');
@@ -194,7 +193,6 @@ function whenSent(response: Response, onEnd: () => void): Response {
   return new Response(countedStream(body, onEnd), { status, headers });
 }
 
-/** The answer without what is not the handler's to say. */
 async function answerFor(
   response: Response,
   context: Context,
@@ -212,19 +210,19 @@ async function answerFor(
   headers.delete('set-cookie');
   for (const cookie of cookies) headers.append('set-cookie', cookie);
   if (context.method === 'HEAD') {
-    // A null body would go out with a length of its own.
+    // A null body would be sent with a length of its own.
     return new Response(body === null ? new ReadableStream() : body, { status, headers });
   }
   const zipped = await compressed(response, headers, context);
   if (zipped !== null) return new Response(zipped, { status, headers });
   const length = headers.get('content-length');
-  // Event streams go on for ever, and a large answer as long as its reader likes.
+  // Event streams never end, and a slow reader of a large answer takes its time.
   const isLong = body !== null && (length === null || Number(length) > SHORT_BYTES);
   const sent = isLong ? byteStream(whileAllowed(body, isAllowed)) : body;
   return new Response(sent, { status, headers });
 }
 
-/** A whole text that the handler did not compress itself, compressed; null for all others. */
+/** A whole text that the handler did not compress; null for others. */
 async function compressed(
   response: Response,
   headers: Headers,

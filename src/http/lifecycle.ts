@@ -1,13 +1,7 @@
 /**
- * What every request passes, in the order the contract fixes: host, route, method, then what admission.ts checks; only then the
- * handler, which reads parameters and body; at last the headers that every response has, and the access log.
- *
- * `around` holds the hooks of the whole server. A plugin that uses `lifecycle` names its checks at each route and gets what is known of
- * the request as `ask`:
- *
- *     new Elysia({ name: 'metrics' })
- *       .use(lifecycle)
- *       .get('/metrics', ({ ask }) => metricsReply(ask.services), { checks: { access: 'user' } });
+ * The order of checks of every request, fixed by the contract: host, route, method, then admission.ts; then the handler;
+ * last the headers of every response, and the access log. `around` holds the hooks of the whole server. A plugin uses
+ * `lifecycle`, names its checks at each route and gets the request as `ask`.
  */
 import { type AnyElysia, Elysia } from 'elysia';
 import { AppError } from '../base/errors.ts';
@@ -29,13 +23,11 @@ import type { OperationDescription } from './operation-description.ts';
 
 /** Compressed in about a millisecond. */
 const LONG_BYTES = 32 * 1024;
-/** Methods that are refused everywhere, whatever the path. */
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['TRACE', 'CONNECT']);
 
-/** By the request that Elysia routes, which need not be the one that came (server.ts). */
+/** By the request that Elysia routes, which is not always the one that came (server.ts). */
 const asks = new WeakMap<Request, Context>();
 
-/** Makes the request known to the hooks. */
 export function announce(request: Request, ask: Context): void {
   asks.set(request, ask);
 }
@@ -54,7 +46,7 @@ interface Passing {
   readonly route: string;
 }
 
-/** For the plugins of one noun each. */
+/** For the plugins of nouns. */
 export const lifecycle = new Elysia({ name: 'lifecycle' })
   .derive({ as: 'scoped' }, ({ request }) => ({ ask: askOf(request) }))
   .macro({
@@ -63,7 +55,7 @@ export const lifecycle = new Elysia({ name: 'lifecycle' })
       beforeHandle: async ({ request, params, route }: Passing) =>
         letIn(askOf(request), rules, route, params as Params | undefined),
     }),
-    /** Only whether the path is one of this route, for what is answered before anybody is asked who they are. */
+    /** Only whether the path is one of this route: for answers before authentication. */
     opens: (rules: RouteRules) => ({
       beforeHandle: async ({ request, params, route }: Passing) =>
         open(askOf(request), rules, route, params as Params | undefined),
@@ -73,12 +65,10 @@ export const lifecycle = new Elysia({ name: 'lifecycle' })
     }),
   });
 
-/** A handler's share of Elysia's context. */
 export interface Asked {
   readonly ask: Context;
 }
 
-/** The hooks of the whole server. */
 export const around = new Elysia({ name: 'around' })
   .onRequest(({ request }) => {
     const ask = askOf(request);
@@ -100,7 +90,7 @@ export const around = new Elysia({ name: 'around' })
     return response;
   });
 
-/** Answers methods that the routes do not have, and paths that are no route. */
+/** Methods the routes do not have, and paths that are no route. */
 export function others(routes: readonly Route[]): AnyElysia {
   const app = new Elysia({ name: 'others' }).use(lifecycle).all('/*', ({ ask }) => answerFile(ask));
   for (const { path, methods, rules } of routes) {
@@ -120,7 +110,7 @@ async function refuseMethod(ask: Context, methods: readonly string[]): Promise<n
   throw methodNotAllowed(methods);
 }
 
-/** The request is for this route; an answer where it is not after all. Throws `not-found` for a route that is switched off. */
+/** Answers where the path is not this route's after all. Throws `not-found` for a route that is switched off. */
 function open(
   ask: Context,
   rules: RouteRules,
@@ -179,7 +169,7 @@ async function answerFile(ask: Context): Promise<Answer> {
   ask.pattern = FILES.pattern;
   if (REFUSED_METHODS.has(ask.method)) {
     throw new AppError('method-not-allowed', 'Method Not Allowed', {
-      // Of all that can lie below the first segment: the refusal comes before anybody may know what does.
+      // Of all that can lie below the first segment: the refusal comes before rights are known.
       headers: { Allow: ask.path.startsWith('/api/') ? DATASET_METHODS : READ_METHODS },
     });
   }
@@ -188,7 +178,7 @@ async function answerFile(ask: Context): Promise<Answer> {
 }
 
 function refuseHost(ask: Context): Response {
-  // Misdirected, as the MCP transport wants it told.
+  // Misdirected, as the MCP transport demands.
   const isMcp = /^\/mcp\/?$/.test(ask.path);
   ask.rules = { access: 'public' };
   return finish(ask, jsonReply({ detail: 'Invalid host header' }, { status: isMcp ? 421 : 400 }));
@@ -214,7 +204,7 @@ function finish(ask: Context, given: Answer): Response {
   if (server.cors !== null) addCorsHeaders(ask, response.headers);
   server.slowAnswers.end(idleLimit);
   ask.leaveBodyRoom();
-  // Looking at the body of a response makes a stream of it, which costs as much as the response.
+  // Reading the body of a response makes a stream of it, which costs as much as the response.
   const isStream = isForeign
     ? response.body !== null && !response.headers.has('Content-Length')
     : !isNoted;
@@ -240,7 +230,6 @@ function note(ask: Context, end: StreamEnd, status: number): void {
   });
 }
 
-/** Whether compressing it takes a while. */
 function isLong(answer: Answer): boolean {
   if (answer instanceof Response) return false;
   const { body } = answer;

@@ -1,13 +1,13 @@
 /**
- * The part of an address that the links of its page carry on. A page has dozens of them and a request head may hold 256 KiB,
- * so what does not fit is left out, and the frame says so.
+ * The part of the query that the links of a page carry on. A page has dozens of links and a request head may hold 256 KiB,
+ * so parameters that do not fit are left out, and the frame says so.
  */
 
-/** Characters of it; in a table of rows links have less. */
+/** Links in a table of rows carry less. */
 export const MAX_LINK_CHARACTERS = 4 * 1024;
 const MAX_PARAMETERS = 256;
 
-/** Those of the parameters that fit, in their order. */
+/** In their order. */
 export function linkQuery(
   parameters: Iterable<readonly [name: string, value: string]>,
   maxCharacters = MAX_LINK_CHARACTERS,
@@ -25,7 +25,7 @@ export function linkQuery(
   return query;
 }
 
-/** The header that names the next page: the same address with the same parameters; empty on the last page. */
+/** `Link` to the next page; empty on the last. */
 export function nextLink(
   page: { readonly path: string; readonly search: string },
   cursor: string | null,

@@ -1,8 +1,6 @@
 /**
- * Figures about the running process in the Prometheus text format 0.0.4.
- *
- * Labels hold route patterns, methods, statuses and types, never names of resources or users: the number of series is
- * bounded by the code.
+ * Metrics in the Prometheus text format 0.0.4. Labels hold route patterns, methods, statuses and types, never names of
+ * resources or users, so the number of series is bounded by the code.
  */
 
 type Labels = Readonly<Record<string, string>>;
@@ -22,7 +20,7 @@ interface Family {
 }
 
 interface RouteSeries {
-  /** Requests by status, by method. */
+  /** By method, by status. */
   readonly requests: Map<string, Map<number, number>>;
   readonly buckets: number[];
   seconds: number;
@@ -33,12 +31,12 @@ export class Metrics {
   readonly #families = new Map<string, Family>();
   readonly #lookups: (() => Promise<void>)[] = [];
 
-  /** What takes a while to find out is asked for before a text is written; a failure leaves out what it would have told. */
+  /** Slow figures are collected before a text is written; those that fail are left out. */
   lookBefore(lookup: () => Promise<void>): void {
     this.#lookups.push(lookup);
   }
 
-  /** Waits for that, at most a second. */
+  /** At most a second. */
   async look(): Promise<void> {
     const found = Promise.allSettled(this.#lookups.map((lookup) => lookup()));
     await Promise.race([found, Bun.sleep(1_000)]);
@@ -58,7 +56,7 @@ export class Metrics {
     });
   }
 
-  /** A counter without labels, at 0. Throws RangeError when the name is taken. */
+  /** Starts at 0. Throws RangeError when the name is taken. */
   counter(name: string, help: string): Counter {
     let total = 0;
     this.#register(name, { type: 'counter', help, lines: () => [sample(name, {}, total)] });
@@ -69,7 +67,7 @@ export class Metrics {
     };
   }
 
-  /** A figure read when somebody asks; null: left out. Throws RangeError when the name is taken. */
+  /** Read when scraped; null: left out. Throws RangeError when the name is taken. */
   gauge(
     name: string,
     help: string,
@@ -85,7 +83,7 @@ export class Metrics {
     this.#register(name, { type, help, lines });
   }
 
-  /** A sum and a count read when somebody asks. Throws RangeError when the name is taken. */
+  /** Read when scraped. Throws RangeError when the name is taken. */
   summary(name: string, help: string, read: () => { sum: number; count: number }): void {
     const lines = (): string[] => {
       const { sum, count } = read();
@@ -94,7 +92,7 @@ export class Metrics {
     this.#register(name, { type: 'summary', help, lines });
   }
 
-  /** Notes an answered request. `route` is a pattern. */
+  /** `route` is a pattern. */
   observeRequest(route: string, method: string, status: number, seconds: number): void {
     let series = this.#routes.get(route);
     if (series === undefined) {
@@ -162,7 +160,6 @@ export class Metrics {
   }
 }
 
-/** Registers what the process knows about itself: build, CPU, memory, start time. */
 export function registerProcessMetrics(metrics: Metrics, version: string, startedAt: number): void {
   metrics.gauge('svc_build_info', 'The build that is running.', () => [
     { labels: { version }, value: 1 },

@@ -1,21 +1,18 @@
 /**
- * The list of all routes of a server, and the refusals that follow from it.
- *
- * A path matches with and without one trailing slash, and is owned for all methods: HEAD follows from GET, OPTIONS and 405 from
- * the methods there are.
+ * All routes of a server, and the refusals that follow. A path matches with and without one trailing slash, and is owned
+ * for all methods: HEAD follows from GET, OPTIONS and 405 from the methods.
  */
 import type { AnyElysia } from 'elysia';
 import { AppError } from '../base/errors.ts';
 import type { Route, RouteRules } from './context.ts';
 import type { OperationDescription, RouteMethod } from './operation-description.ts';
 
-/** Where a route keeps in its `detail` what the macros of lifecycle.ts were given. */
+/** Set by the macros of lifecycle.ts. */
 interface RouteDetail {
   readonly 'x-rules'?: RouteRules;
   readonly 'x-operation'?: OperationDescription;
 }
 
-/** The routes of plugins, by path. */
 export function routesOf(plugins: readonly AnyElysia[]): Route[] {
   const routes = new Map<string, Route>();
   for (const { path, method, hooks } of plugins.flatMap((plugin) => plugin.routes)) {
@@ -41,7 +38,7 @@ export function routesOf(plugins: readonly AnyElysia[]): Route[] {
 
 const patterns = new Map<string, string>();
 
-/** The pattern of a path, as log and metrics name it. */
+/** As log and metrics name it. */
 export function patternOf(
   path: string,
   { hasNumbers, rest = 'rest' }: Pick<RouteRules, 'hasNumbers' | 'rest'>,
@@ -56,7 +53,7 @@ export function patternOf(
   return pattern;
 }
 
-/** `Allow` for some methods: GET implies HEAD, OPTIONS always. */
+/** GET implies HEAD, OPTIONS always. */
 export function allowed(methods: readonly string[]): string {
   const all = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   return [...new Set([...all, 'OPTIONS'])].join(', ');
@@ -64,19 +61,16 @@ export function allowed(methods: readonly string[]): string {
 
 const SAFE_ONLY = 'GET, HEAD, OPTIONS';
 
-/** 405 with the methods a path has; GET implies HEAD, OPTIONS is always there. */
 export function methodNotAllowed(methods: readonly string[]): AppError {
   const headers = { Allow: allowed(methods) };
   return new AppError('method-not-allowed', 'Method Not Allowed', { headers });
 }
 
-/** 405 of read-only mode. */
 export function readOnlyMode(): AppError {
   const headers = { Allow: SAFE_ONLY };
   return new AppError('read-only', 'Server is in read-only mode', { headers });
 }
 
-/** Whether a method changes nothing and so needs no CSRF token. */
 export function isSafeMethod(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }

@@ -1,10 +1,8 @@
 /**
- * The HTTP server: one Elysia application of the plugins it is given, on Bun.
- *
- * Bun routes by the path as it was sent but hands out a normalised URL, in which `..` is already resolved. So there is one native
- * route for each number of segments: which of them matched says how many there were, and a normalised path with another number
- * was changed. Behind them Elysia routes. `standardHostname: false`, because it otherwise looks for the path from the eleventh
- * character of the URL on, and a short Host shifts it.
+ * The HTTP server: one Elysia application on Bun. Bun routes by the path as it was sent but hands out a normalised URL, in
+ * which `..` is resolved. So there is one native route for each number of segments: a normalised path with another number
+ * was changed. Behind them Elysia routes. `standardHostname: false`, because Elysia otherwise looks for the path from the
+ * eleventh character of the URL on, and a short Host shifts it.
  */
 import http from 'node:http';
 import { type AnyElysia, Elysia } from 'elysia';
@@ -40,9 +38,9 @@ import {
 import { Responder } from './reply/respond.ts';
 import { routesOf } from './route.ts';
 
-/** Longest request head, request line included. Bun answers longer ones 431 by itself. */
+/** With the request line. Bun answers longer heads 431. */
 const MAX_HEAD_BYTES = 256 * 1024;
-/** Bodies are counted where they are read, each against its own limit. */
+/** Bodies are limited where they are read. */
 const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 
 type BunServer = Bun.Server<unknown>;
@@ -51,25 +49,23 @@ type Front = (request: Request, server: BunServer) => Response | Promise<Respons
 /** Deeper paths are taken as they come. */
 const MAX_SEGMENTS = 16;
 
-/** A certificate with its key, as PEM text. */
+/** PEM. */
 export interface TlsPair {
   readonly cert: string;
   readonly key: string;
 }
 
-/** How and for whom to listen. */
 interface ServerOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** Path of a socket for the handlers of this server; null: none. */
+  /** For the handlers of this server; null: none. */
   readonly socket?: string | null;
   /** Null: plain HTTP. */
   readonly tls: TlsPair | null;
   readonly services: ServerServices;
-  /** One for each noun. */
   readonly plugins: readonly AnyElysia[];
-  /** Answers every path without a route. */
+  /** For every path without a route. */
   readonly files: Handler;
   readonly failurePage: FailurePage;
   readonly log: Log;
@@ -77,18 +73,17 @@ interface ServerOptions {
   readonly idle?: IdleSeconds;
 }
 
-/** A listening server. */
 export interface RunningServer {
-  /** Where it listens: `http://127.0.0.1:8000`. */
+  /** `http://127.0.0.1:8000`. */
   readonly url: string;
   readonly port: number;
-  /** New connections get this certificate; requests under the old one finish. Only for a server started with TLS. */
+  /** Requests under the old one finish. Only for a server started with TLS. */
   renewCertificate(tls: TlsPair): Promise<void>;
-  /** Accepts nothing new, waits for running requests at most `graceMs`, then cuts them off. */
+  /** Waits at most `graceMs` for running requests, then cuts them off. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Starts listening. Throws `unavailable`, saying why, when the address cannot be taken. */
+/** Throws `unavailable`, saying why, when the address cannot be taken. */
 export function startServer(options: ServerOptions): RunningServer {
   try {
     return start(options);
@@ -98,7 +93,7 @@ export function startServer(options: ServerOptions): RunningServer {
 }
 
 function start(options: ServerOptions): RunningServer {
-  // A process-wide setting, typed as a constant: Bun has a setter for it, also in an executable.
+  // Typed as a constant, but Bun has a setter, also in an executable.
   (http as { maxHeaderSize: number }).maxHeaderSize = MAX_HEAD_BYTES;
   if (options.tls !== null && options.port !== 0) requireFreePort(options.host, options.port);
   const app = application(options);
@@ -151,7 +146,7 @@ function listen(
   app.listen({
     hostname: host,
     port,
-    // Only to take over from a listener with an older certificate; Elysia's default would share any busy port.
+    // Only for taking over; Elysia's default would share any busy port.
     reusePort: tls !== null,
     ...(tls === null ? {} : { tls: { cert: tls.cert, key: tls.key } }),
   });
@@ -181,7 +176,7 @@ function nativeRoutes(frontFor: (shape: PathShape | null) => Front): Record<stri
   for (let segments = 1; segments <= MAX_SEGMENTS; segments++) {
     pattern += `/:s${segments}`;
     routes[pattern] = frontFor({ segments, isOpen: false });
-    // What has more segments matches a longer pattern first; so here the next one is empty.
+    // More segments match a longer pattern first, so the next one is empty.
     const open = segments < MAX_SEGMENTS ? { segments, isOpen: true } : null;
     routes[`${pattern}/*`] = frontFor(open);
   }
@@ -189,7 +184,6 @@ function nativeRoutes(frontFor: (shape: PathShape | null) => Front): Record<stri
   return routes;
 }
 
-/** Learns all about a request that its head says, and has it routed. */
 function frontOf(
   { services, files, failurePage, tls, idle = IDLE_SECONDS }: ServerOptions,
   route: (request: Request) => Response | Promise<Response>,
@@ -231,15 +225,12 @@ function frontOf(
     const routed = routedAs(request, target);
     announce(routed, ask);
     parts.slowAnswers.begin(idleLimit);
-    // Before it has told who it is.
+    // Before authentication.
     return askedBy(`address:${networkOf(peer.address, 64)}`, () => route(routed));
   };
 }
 
-/**
- * The request as Elysia routes it: a HEAD as the GET it stands for, a path with percent signs in its one spelling. The body stays
- * with the request that came.
- */
+/** A HEAD as GET, a path with percent signs in its one spelling. The body stays with the original request. */
 function routedAs(request: Request, target: RequestTarget): Request {
   const isHead = request.method === 'HEAD';
   const isSpelled = !target.path.includes('%') || !target.isMatchable;
@@ -258,12 +249,12 @@ function requestIdOf(headers: Headers, peer: Peer): string {
   return crypto.randomUUID();
 }
 
-/** With SO_REUSEPORT two processes may hold one port; so whether it is free is asked without. */
+/** With SO_REUSEPORT two processes may hold one port, so this asks without it. */
 function requireFreePort(host: string, port: number): void {
   Bun.serve({ hostname: host, port, reusePort: false, fetch: () => new Response(null) }).stop(true);
 }
 
-/** Why the system does not let it listen there; anything else as it is. */
+/** Other errors as they are. */
 function refusedAddress({ host, port }: ServerOptions, error: unknown): unknown {
   const reason = {
     EADDRINUSE: `port ${port} is in use by another program; choose another with --port`,
@@ -277,10 +268,9 @@ function refusedAddress({ host, port }: ServerOptions, error: unknown): unknown 
   });
 }
 
-/** Who comes through the socket has no address. */
+/** Clients of the socket have no address. */
 const LOCAL = '127.0.0.1';
 
-/** The peer of one request. */
 class SocketConnection implements Connection {
   readonly #request: Request;
   readonly #server: BunServer;
@@ -299,7 +289,7 @@ class SocketConnection implements Connection {
   }
 }
 
-/** For a failure outside every request's own handling, a bug by definition: says nothing about it. */
+/** A failure outside every request's own handling is a bug. */
 function lastResort(log: Log, error: Error): Response {
   log.error('request failed outside its handling', { error });
   const headers = { 'Content-Type': 'application/json', 'X-Content-Type-Options': 'nosniff' };

@@ -1,13 +1,12 @@
-/** Addresses that pages link to, and what they call what is there. */
 import type { Resource } from '../docroot/registry/registry.ts';
 import type { Crumb } from './frame.tsx';
 
-/** The start page's list cut down to a folder; `''` is the whole list. */
+/** `''` is the whole list. */
 export function folderAddress(path: string): string {
   return path === '' ? '/' : `/?folder=${encodeURIComponent(path).replaceAll('%2F', '/')}`;
 }
 
-/** The folders a name lies in, outermost first, behind the start page. */
+/** Outermost first, after the start page. */
 export function trailTo(name: string): Crumb[] {
   const folders = name.split('/').slice(0, -1);
   return [
@@ -19,7 +18,7 @@ export function trailTo(name: string): Crumb[] {
   ];
 }
 
-/** A page with parameters; what is empty or 0 is left out. */
+/** Empty and 0 are left out. */
 export function addressWith(
   path: string,
   parameters: Readonly<Record<string, string | number>>,

@@ -1,4 +1,4 @@
-/** Everything the pages load, embedded in the executable under names that change with the content. */
+/** Embedded files, under names that change with their content. */
 import { sha256Hex } from '../base/ids.ts';
 import documentStyle from './assets/document.css' with { type: 'text' };
 import uplotStyle from 'uplot/dist/uPlot.min.css' with { type: 'text' };
@@ -21,11 +21,9 @@ import { type Reply, bodyReply } from '../http/reply/reply.ts';
 import { lifecycle } from '../http/lifecycle.ts';
 
 interface Asset {
-  /** Path under which it is served, with the hash in it. */
   readonly path: string;
   readonly type: string;
   readonly content: string;
-  /** Part of its entity tag and name. */
   readonly hash: string;
 }
 
@@ -59,13 +57,12 @@ const contents = {
   'uplot.css': [CSS, uplotStyle],
 } as const satisfies Record<string, readonly [type: string, content: string]>;
 
-/** Name of an embedded file in the source. */
 export type AssetName = keyof typeof contents;
 
 let made: ReadonlyMap<string, Asset> | null = null;
 let byPath: ReadonlyMap<string, Asset> | null = null;
 
-/** Made with the first page: hashing a megabyte and a half at every start took milliseconds. */
+/** On demand: hashing a megabyte and a half at start took milliseconds. */
 function assets(): ReadonlyMap<string, Asset> {
   made ??= new Map(
     Object.entries(contents).map(([name, [type, content]]) => [name, asset(name, type, content)]),

@@ -1,8 +1,4 @@
-/**
- * Browsers as people call them, for lists of sessions.
- */
-
-/** `Firefox on Linux`: enough to recognise a device by; of an unknown program the first 40 characters of what it says. */
+/** `Firefox on Linux`; of an unknown program the first 40 characters. */
 export function browserName(userAgent: string | null): string {
   if (userAgent === null) return 'unknown';
   const browsers = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari', 'curl'];

@@ -37,7 +37,7 @@ const ADVICE: Readonly<Record<number, string>> = {
   507: 'Nothing was stored. Tell whoever runs this site.',
 };
 
-/** Details that say no more than the heading; they are shown beside the status. */
+/** Details that say no more than the heading. */
 const SAID_BY_TITLE: ReadonlySet<string> = new Set(['Not Found', 'Internal Server Error']);
 
 const GENERAL_ADVICE = 'If this goes on, give the number below to whoever runs this site.';
@@ -81,7 +81,7 @@ function isBrokenFile({ status, detail }: FailureView): boolean {
   return status === 422 && detail.startsWith("Cannot read '");
 }
 
-/** A document that takes more processor time than its page may; its text can still be seen. */
+/** Its text can still be seen. */
 function isSlowPage({ status, detail }: FailureView): boolean {
   return status === 413 && detail.endsWith('?source=1');
 }
@@ -167,7 +167,6 @@ function Actions({ view, frame }: { view: FailureView; frame: FrameView }) {
   );
 }
 
-/** The same request may work later. */
 const REPEATED: ReadonlySet<number> = new Set([409, 412, 429, 500, 503, 504]);
 
 function waitText(seconds: number): string {

@@ -1,11 +1,8 @@
 /** @jsxImportSource @kitajs/html */
 /**
- * The frame around every page.
- *
- * Data enters as text: put `safe` on every element whose children are data; attributes are always escaped. No inline
- * script or style, which the content security policy forbids.
- *
- * The first line is in every .tsx file because Bun does not find tsconfig.json when it is started in another folder.
+ * The frame around every page. Put `safe` on every element whose children are data; attributes are always escaped. No
+ * inline script or style, which the content security policy forbids. The first line is in every .tsx file because Bun does
+ * not find tsconfig.json when started in another folder.
  */
 import type { PropsWithChildren } from '@kitajs/html';
 import { type AssetName, assetNamed } from './assets.ts';
@@ -15,7 +12,6 @@ export interface NavigationLink {
   readonly href: string;
 }
 
-/** What the banner offers to everybody who is signed in. */
 export const NAVIGATION: readonly NavigationLink[] = [
   { label: 'Resources', href: '/' },
   { label: 'Search', href: '/search' },
@@ -24,7 +20,6 @@ export const NAVIGATION: readonly NavigationLink[] = [
   { label: 'API', href: '/docs' },
   { label: 'Guide', href: '/docs/guide' },
 ];
-/** And to superusers. */
 export const ADMINISTRATION: NavigationLink = { label: 'Administration', href: '/admin/' };
 
 export interface Crumb {
@@ -35,15 +30,14 @@ export interface Crumb {
 
 export interface Page<View> {
   readonly name: string;
-  /** Heading of the page and title of the browser tab. */
   readonly title: (view: View) => string;
   /** `wide` for data, `card` for one form or message. */
   readonly layout: 'wide' | 'card';
-  /** The content brings the page's heading itself; absent: never. */
+  /** Absent: never. */
   readonly hasOwnHeading?: (view: View) => boolean;
   /** Besides the one of every page. */
   readonly styles?: readonly AssetName[];
-  /** Run in this order after the page is loaded; the page must work without them. */
+  /** In this order, after the page is loaded; the page must work without them. */
   readonly scripts?: readonly AssetName[];
   /** From the start page to this one, which is not included. */
   readonly trail?: (view: View) => readonly Crumb[];
@@ -57,7 +51,7 @@ export interface FrameView {
   readonly csrfToken: string | null;
   readonly navigation: readonly NavigationLink[];
   readonly theme: 'light' | 'dark' | null;
-  /** Links of the page leave out parts of its too long address. */
+  /** Links leave out parts of a too long address. */
   readonly isLongAddress: boolean;
 }
 
@@ -80,7 +74,7 @@ export function renderPage<View>(page: Page<View>, view: View, frame: FrameView)
   return `<!doctype html>${markup}`;
 }
 
-/** The CSRF token as a hidden field; nothing without a session. */
+/** Nothing without a session. */
 export function CsrfField({ frame }: { frame: FrameView }): JSX.Element {
   if (frame.csrfToken === null) return '';
   return <input type="hidden" name="csrf_token" value={frame.csrfToken} />;
@@ -154,7 +148,7 @@ function Trail({ crumbs }: { crumbs: readonly Crumb[] }) {
   );
 }
 
-/** `section` is the first step of the trail: the navigation entry to mark, whatever the page's own address. */
+/** `section`: the navigation entry to mark. */
 function Banner({ frame, section }: { frame: FrameView; section: string | null }) {
   const currentOf = (href: string): 'page' | 'true' | undefined => {
     if (href === frame.path) return 'page';

@@ -1,6 +1,3 @@
-/**
- * A page as an answer: the page's content in the shared frame, for this caller.
- */
 import { csrfToken } from '../accounts/identity/csrf-check.ts';
 import { AppError } from '../base/errors.ts';
 import { countGarbage } from '../base/scheduling/garbage-collection.ts';
@@ -22,7 +19,7 @@ interface PageReplyOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The page with its content for `view`. An anonymous caller without a CSRF cookie gets one. */
+/** An anonymous caller without a CSRF cookie gets one. */
 export function pageReply<View>(
   context: Context,
   page: Page<View>,

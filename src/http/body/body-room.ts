@@ -1,16 +1,14 @@
 /**
- * The memory that all request bodies may take together, shared out by person: the bodies of one take a quarter of it at most,
- * unless it is a single one, and those who sent no credential are one person. A body holds what it is estimated to become until its
+ * The memory that all request bodies may take together, shared by user: one user's bodies take a quarter of it at most,
+ * unless it is a single one; all requests without a credential count as one user. A body holds its estimate until its
  * request is answered.
  */
 import { AppError } from '../../base/errors.ts';
 import { countGarbage } from '../../base/scheduling/garbage-collection.ts';
 
-/** Late rather than not at all; a client waits longer than this. */
 const WAIT_MS = 2_000;
 /** Bodies of one person that wait. */
 const MAX_WAITING = 64;
-/** Bytes, their text, and the texts made of it. */
 const MEMORY_PER_BYTE = 3;
 /** An empty object takes 85 bytes, a value of a row with all that is made of it until it is written about three times as much. */
 const MEMORY_PER_VALUE = 256;
@@ -18,10 +16,9 @@ const MEMORY_PER_VALUE = 256;
 const ROOM_PER_BODY_BYTE = 8;
 const LEAST_ROOM_BYTES = 128 * 1024 * 1024;
 
-/** Up to here a body is read before it takes room: whoever sends it slowly holds up nobody. */
+/** Bodies up to here are read before they take room, so a slow small body blocks nobody. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 
-/** What a body of so many bytes and values takes in memory. */
 export function bodyMemory(bytes: number, values: number): number {
   return bytes * MEMORY_PER_BYTE + values * MEMORY_PER_VALUE;
 }
@@ -48,8 +45,8 @@ export class BodyRoom {
   }
 
   /**
-   * Resolves when the person holds so much more; `own` is what this body holds already. Throws `throttled` when his other bodies
-   * take his share for long, `unavailable` when those of others leave too little; both say when to come back.
+   * `own`: bytes this body holds already. Throws `throttled` when the user's other bodies fill his share for WAIT_MS,
+   * `unavailable` when those of others leave too little; both with Retry-After.
    */
   async take(person: string, bytes: number, own: number): Promise<void> {
     const asked = { person, bytes, own };
@@ -57,7 +54,6 @@ export class BodyRoom {
     else await this.#wait(asked);
   }
 
-  /** Takes room back, and lets those in who waited for it. */
   give(person: string, bytes: number): void {
     this.#add(person, -bytes);
     countGarbage(bytes);

@@ -1,6 +1,6 @@
 /**
- * Bodies without their `Content-Encoding`: inflated piece by piece, off the event loop, so that whoever reads the pieces
- * counts them while they come and a bomb is stopped at the limit.
+ * Decodes `Content-Encoding` piece by piece, off the event loop: the reader counts the pieces, so a compression bomb stops
+ * at the limit.
  */
 import { Readable, pipeline } from 'node:stream';
 import type { Transform } from 'node:stream';
@@ -8,10 +8,9 @@ import { createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { AppError } from '../../base/errors.ts';
 
 type Pieces = AsyncGenerator<Uint8Array>;
-/** Gives the inflated pieces, as far as they are asked for. Throws any error for a damaged body. */
+/** Throws any error for a damaged body. */
 type Inflate = (pieces: Pieces, head: Uint8Array) => AsyncIterable<Uint8Array>;
 
-/** A body of the largest size is a thousand of these; small beside what a request may hold anyway. */
 const PIECE_BYTES = 256 * 1024;
 const OPTIONS = { chunkSize: PIECE_BYTES };
 
@@ -24,14 +23,13 @@ const INFLATES: Readonly<Record<string, Inflate>> = {
   zstd: unpackedZstd,
 };
 
-/** Whether a coding, in lower case, can be undone. */
 export function isKnownCoding(coding: string): boolean {
   return Object.hasOwn(INFLATES, coding);
 }
 
 /**
- * The pieces of a body of a known coding; of an empty body none. Reads no further ahead than it is asked for. Throws
- * `bad-request` for a body that is damaged or cut off, and what reading it throws.
+ * Reads no further ahead than asked. Throws `bad-request` for a body that is damaged or cut off, and what reading it
+ * throws.
  */
 export async function* inflated(pieces: Pieces, coding: string): Pieces {
   const source = new Source(pieces);
@@ -58,7 +56,7 @@ class Source {
     this.#pieces = pieces;
   }
 
-  /** The first piece; null for none. It comes again as the first of `pieces`. */
+  /** Null for none. It comes again as the first of `pieces`. */
   async head(): Promise<Uint8Array | null> {
     this.#head = await this.#next();
     return this.#head;
@@ -91,7 +89,7 @@ async function* through(pieces: Pieces, inflater: Transform): Pieces {
   }
 }
 
-/** node:zlib takes a frame that is cut off for a whole one; this does not. */
+/** node:zlib accepts a truncated frame; this does not. */
 async function* unpackedZstd(pieces: Pieces): Pieces {
   const { readable, writable } = new DecompressionStream('zstd');
   const writer = writable.getWriter();
@@ -99,7 +97,7 @@ async function* unpackedZstd(pieces: Pieces): Pieces {
     for await (const piece of pieces) await writer.write(piece as Uint8Array<ArrayBuffer>);
     await writer.close();
   })();
-  // What stops the writing stops the reading too, and is told there.
+  // A failed write also ends the reading loop below, which reports it.
   writing.catch((error: unknown) => writer.abort(error)).catch(() => undefined);
   const reader = readable.getReader();
   try {

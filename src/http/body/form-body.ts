@@ -1,14 +1,10 @@
-/**
- * Form bodies: `application/x-www-form-urlencoded` and the text fields of `multipart/form-data`, for sign-in and the
- * other plain forms, and the CSRF field of any form.
- */
+/** Form bodies: urlencoded, and the text fields of multipart. */
 import { AppError } from '../../base/errors.ts';
 import { ByteBlocks } from '../reply/byte-blocks.ts';
 import { boundaryOf, readMultipart } from './multipart.ts';
 import type { Part } from './multipart.ts';
 import type { RequestBody } from './request-body.ts';
 
-/** Names, passwords and addresses; a megabyte of them is already a mistake. */
 export const MAX_FORM_BYTES = 1024 * 1024;
 /** How far a multipart body is searched for a CSRF field, which may stand behind a file. Kept in memory meanwhile. */
 const MAX_SEARCHED_BYTES = 16 * 1024 * 1024;
@@ -18,15 +14,11 @@ const MAX_TOKEN_BYTES = 256;
 const BRACE = '{'.charCodeAt(0);
 const URLENCODED = 'application/x-www-form-urlencoded';
 
-/** Whether the body claims to be a form. */
 export function isForm(body: RequestBody): boolean {
   return body.mediaType === URLENCODED || body.mediaType === 'multipart/form-data';
 }
 
-/**
- * Whether what claims to be a form begins as a JSON object: programs such as curl call everything they post a form. Uses
- * nothing of the body up; no form of ours has a field of such a name.
- */
+/** Programs such as curl call everything they post a form. Looks at the beginning without consuming it. */
 export async function isJsonInDisguise(body: RequestBody): Promise<boolean> {
   if (body.mediaType !== URLENCODED) return false;
   for await (const [first] of body.lookAhead(1)) return first === BRACE;
@@ -34,8 +26,8 @@ export async function isJsonInDisguise(body: RequestBody): Promise<boolean> {
 }
 
 /**
- * The fields of a form by name; of equal names the last counts, files are left out. Null when the body is no form.
- * Throws `too-large` past 1 MiB or `maxBytes`, whichever is lower, and `bad-request` for a broken multipart body.
+ * Of equal names the last counts; files are left out. Null when the body is no form. Throws `too-large` past 1 MiB or
+ * `maxBytes`, whichever is lower, and `bad-request` for a broken multipart body.
  */
 export async function parseForm(
   body: RequestBody,
@@ -50,7 +42,7 @@ export async function parseForm(
   return new Map(await multipartFields(body.stream(limit), contentType));
 }
 
-/** The text fields of a multipart body in their order. Throws `bad-request` for a broken one. */
+/** In their order. Throws `bad-request`. */
 export async function multipartFields(
   stream: AsyncIterable<Uint8Array>,
   contentType: string | null,
@@ -68,8 +60,7 @@ export async function multipartFields(
 }
 
 /**
- * The value of one short field, found without using the body up; null when the body is no form or lacks the field
- * within its first 16 MiB (1 MiB when urlencoded).
+ * Does not consume the body. Null when it is no form or lacks the field within its first 16 MiB (1 MiB when urlencoded).
  */
 export async function peekFormField(
   body: RequestBody,
@@ -88,13 +79,13 @@ export async function peekFormField(
       if (part.name === name && part.filename === null) return await shortContent(part);
     }
   } catch (error) {
-    // A broken or very long body has no such field; whoever reads it says what is wrong with it.
+    // A broken or very long body has no such field; reading it says what is wrong.
     if (!(error instanceof AppError)) throw error;
   }
   return null;
 }
 
-/** The fields of an urlencoded text. Throws `bad-request` for more than MAX_FIELDS. */
+/** Throws `bad-request` for more than MAX_FIELDS. */
 export function urlencodedFields(text: string): URLSearchParams {
   let count = 1;
   for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {

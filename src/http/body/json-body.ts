@@ -1,7 +1,4 @@
-/**
- * JSON request bodies: any size up to the limit without holding the event loop, no digit
- * lost, the last of equal keys counts.
- */
+/** JSON request bodies: parsed without blocking the event loop, no digit lost, the last of equal keys counts. */
 import type { AppError } from '../../base/errors.ts';
 import { invalidRequest } from '../../base/errors.ts';
 import { parseJson } from '../../base/json/json.ts';
@@ -16,18 +13,15 @@ import {
 import { jsonErrorOffset } from '../../base/json/json-error.ts';
 import { LoopShare } from '../../base/scheduling/loop-share.ts';
 
-/** Characters walked between two looks at the clock: less than a millisecond. */
+/** Characters between two looks at the clock: less than a millisecond. */
 const CHARACTERS_PER_STEP = 64 * 1024;
-/** All bodies together. */
 const share = new LoopShare();
 
 /**
- * The value of a JSON body. Numbers as `parseJson` gives them: bigint past 2^53, `JsonNumber` where the double would
- * not tell the spelling. However many long bodies are read, together they take half of the event loop.
- *
- * Throws `invalid-request`: `missing` at `["body"]` for no bytes, `json_invalid` at `["body", offset]` for everything
- * that is no JSON, is no UTF-8, starts with a byte order mark, nests deeper or holds more values
- * than the bounds allow, or a number of more than 1,000 characters. `onMeasured` is waited for before anything is made of the text.
+ * Numbers as `parseJson` gives them. Long bodies together take at most half of the event loop. Throws `invalid-request`:
+ * `missing` at `["body"]` for no bytes, `json_invalid` at `["body", offset]` for what is no JSON or UTF-8, starts with a
+ * byte order mark, exceeds a bound, or has a number of more than 1,000 characters. `onMeasured` is awaited before anything
+ * is made of the text.
  */
 export async function parseJsonBody(
   bytes: Uint8Array,
@@ -54,7 +48,6 @@ export async function parseJsonBody(
   }
 }
 
-/** Puts the pieces of a cut text together. */
 class Assembly {
   readonly #text: string;
 
@@ -70,7 +63,7 @@ class Assembly {
     const result: unknown[] = [];
     for (const part of parts) {
       if ('nested' in part) {
-        // Nothing may stand before it; a 0 in its place finds out.
+        // A 0 in its place finds out whether anything stands before it.
         this.#parse('[', part.from, part.nested.from, '0]');
         result.push(await this.value(part.nested));
         continue;

@@ -1,15 +1,14 @@
 /**
- * `multipart/form-data` read as it comes in (RFC 7578, RFC 2046), without holding more than one chunk and one boundary.
- *
- * `Request.formData()` keeps the whole upload in memory, twice. A body that breaks the syntax is `bad-request`; nothing
- * before a fault is taken back, so whoever stores parts must be able to drop them.
+ * `multipart/form-data` read as it arrives (RFC 7578, RFC 2046), holding one chunk and one boundary; `Request.formData()`
+ * keeps the whole upload in memory, twice. Broken syntax is `bad-request`, possibly after parts were given out: who stores
+ * them must be able to drop them.
  */
 import { AppError } from '../../base/errors.ts';
 import { QuotedTexts } from '../../base/text/quoted-text.ts';
 
 /** RFC 2046 allows 70; browsers use 40. */
 const MAX_BOUNDARY_CHARACTERS = 200;
-/** Far above any honest part; the names in it are file names of at most 255 bytes. */
+/** Honest names are file names of at most 255 bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_PARTS = 1000;
 
@@ -19,13 +18,12 @@ export interface Part {
   readonly name: string;
   /** Null for a plain field. As sent: may hold any characters. */
   readonly filename: string | null;
-  /** The declared media type; `''` when there is none. */
   readonly type: string;
-  /** The content, to be read before the next part is asked for; what is left of it is skipped then. */
+  /** Read it before asking for the next part; what is left is skipped. */
   readonly content: AsyncGenerator<Bytes>;
 }
 
-/** The boundary in a `Content-Type`; null when it is not multipart form data or has no usable one. */
+/** Null when it is not multipart form data or has no usable one. */
 export function boundaryOf(contentType: string | null): string | null {
   if (contentType === null || !/^\s*multipart\/form-data\s*(?:;|$)/i.test(contentType)) return null;
   const found = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType);
@@ -33,13 +31,13 @@ export function boundaryOf(contentType: string | null): string | null {
   return boundary !== '' && boundary.length <= MAX_BOUNDARY_CHARACTERS ? boundary : null;
 }
 
-/** The parts of a body in order. Throws `bad-request` for a broken one and for more than 1000 parts. */
+/** Throws `bad-request` for a broken body and for more than 1000 parts. */
 export async function* readMultipart(
   chunks: AsyncIterable<Bytes>,
   boundary: string,
 ): AsyncGenerator<Part> {
   const window = new Window(chunks);
-  // The first boundary has no line end before it; this one makes it like the others.
+  // The first boundary has no line end before it.
   window.prepend('\r\n');
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   for await (const _ of window.until(delimiter)) continue;
@@ -52,7 +50,7 @@ export async function* readMultipart(
   }
 }
 
-/** The part of the body that has arrived and is not yet given out. */
+/** The bytes that have arrived and are not yet given out. */
 class Window {
   readonly #chunks: AsyncIterator<Bytes>;
   #bytes: Buffer = Buffer.alloc(0);
@@ -65,7 +63,7 @@ class Window {
     this.#bytes = Buffer.concat([Buffer.from(text), this.#bytes]);
   }
 
-  /** Bytes up to the delimiter, which is taken too. */
+  /** The delimiter is consumed too. */
   async *until(delimiter: Buffer): AsyncGenerator<Bytes> {
     for (;;) {
       const at = this.#bytes.indexOf(delimiter);
@@ -80,7 +78,7 @@ class Window {
     }
   }
 
-  /** After a delimiter: whether it was the closing one; else moves to the start of the part's headers. */
+  /** After a delimiter; when it was not the closing one, moves to the headers of the next part. */
   async isLast(): Promise<boolean> {
     while (this.#bytes.length < 2) await this.#fill();
     if (this.#bytes.subarray(0, 2).toString('latin1') === '--') return true;
@@ -89,7 +87,7 @@ class Window {
     return false;
   }
 
-  /** Header lines up to the empty one; names in lower case. */
+  /** Names in lower case. */
   async headers(): Promise<Map<string, string>> {
     const headers = new Map<string, string>();
     let size = 0;
@@ -139,7 +137,7 @@ function dispositionOf(headers: ReadonlyMap<string, string>): {
   return { name, filename: filename ?? null };
 }
 
-/** The parameters of a header by name in lower case. A quote that is never closed is a character like others. */
+/** Names in lower case. A quote that is never closed is an ordinary character. */
 function parametersOf(header: string): Map<string, string> {
   const parameters = new Map<string, string>();
   const quoted = new QuotedTexts(header);
@@ -169,7 +167,7 @@ function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Not decodable: the literal text is as good a name as any, and the caller checks it.
+    // Not decodable: the text as it is; the caller checks it.
     return text;
   }
 }

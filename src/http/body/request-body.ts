@@ -1,10 +1,8 @@
 /**
- * The body of one request: counted while it comes in, so that a limit holds whatever `Content-Length` claims.
- *
- * It can be looked at ahead (for a CSRF field) and still be read from the start afterwards. A client that stops
- * sending is cut off by the idle limit of the connection; that surfaces here as `bad-request`. Who sends slowly has to be let in
- * still when the end comes: a body can be made to last for hours. What nobody wanted is taken in before the answer where
- * the connection ends with it, or the client would be cut off before it could read why.
+ * The body of one request, counted while it arrives, so a limit holds whatever `Content-Length` claims. It can be looked at
+ * ahead (for a CSRF field) and still be read from the start. A sender that stops surfaces as `bad-request`; one that is
+ * slow must still be signed in at the end. An unwanted body is drained before the answer where the connection ends with it,
+ * or the client would be cut off before it could read why.
  */
 import { AppError } from '../../base/errors.ts';
 import { bodyMemory, SMALL_BODY_BYTES } from './body-room.ts';
@@ -16,19 +14,17 @@ interface Reader {
   cancel(): Promise<void>;
 }
 
-/** Longest that an answer waits for the rest of an unwanted body, and for the next piece of it. */
+/** Longest wait for the rest of an unwanted body, and for its next piece. */
 const LINGER_MS = { all: 30_000, piece: 2_000 };
 
-/** Between two looks at the credentials of who sends. */
+/** Between two checks of the sender's credentials. */
 const RECHECK_MS = 2_000;
 
-/** What holds for whoever sends. */
 interface BodyRules {
-  /** Most bytes he may send, whatever the route takes. */
   readonly mostBytes: () => number;
-  /** Room for bytes that are kept. */
+  /** Reserves memory. */
   readonly take: (bytes: number) => Promise<void>;
-  /** Throws when he would no longer be let in. */
+  /** Throws when the sender would no longer be admitted. */
   readonly requireStanding: () => Promise<void>;
 }
 
@@ -38,9 +34,7 @@ export class RequestBody {
   #ahead = new ByteBlocks();
   #reader: Reader | null = null;
   #isTaken = false;
-  /** Somebody takes the pieces of `stream`. */
   #isBeingRead = false;
-  /** Nothing more will come. */
   #isOver = false;
   readonly #rules: BodyRules;
   #checkedAt = performance.now();
@@ -51,23 +45,22 @@ export class RequestBody {
     this.#rules = rules;
   }
 
-  /** The media type of the body in lower case, without parameters; `''` when the header is missing. */
+  /** Lower case, without parameters; `''` when the header is missing. */
   get mediaType(): string {
     const header = this.#request.headers.get('content-type') ?? '';
     return (header.split(';', 1)[0] ?? '').trim().toLowerCase();
   }
 
   /**
-   * The whole body. Throws `too-large` (`Request body too large`) as soon as it is known to pass `maxBytes`,
-   * `bad-request` when the connection breaks or the body was read before, `not-authenticated` when the sender lost his
-   * credential meanwhile.
+   * Throws `too-large` as soon as the body is known to pass `maxBytes`, `bad-request` when the connection breaks or the
+   * body was read before, `not-authenticated` when the sender lost his credential meanwhile.
    */
   async bytes(maxBytes: number): Promise<Uint8Array> {
     this.#requireLength(maxBytes);
     const declared = this.#request.headers.get('content-length');
     const isUntouched = this.#reader === null && !this.#isTaken;
     if (isUntouched && (declared !== null || this.#request.body === null)) {
-      // The server holds the client to its Content-Length; this is the fast way.
+      // The fast way: the server holds the client to its Content-Length.
       this.#isTaken = true;
       const whole = await this.#timed(() => this.#request.bytes());
       this.#isOver = true;
@@ -79,7 +72,7 @@ export class RequestBody {
     return concatenated(blocks.pieces());
   }
 
-  /** As `bytes`, for a body that takes room: a long one before it comes in. */
+  /** As `bytes`, but reserves memory; for a long body before it arrives. */
   async kept(maxBytes: number): Promise<Uint8Array> {
     this.#requireLength(maxBytes);
     const declared = Number(this.#request.headers.get('content-length') ?? 0);
@@ -90,7 +83,7 @@ export class RequestBody {
     return concatenated(blocks.pieces());
   }
 
-  /** The body piece by piece; leaving the loop early gives up the rest. Errors as `bytes`. */
+  /** Leaving the loop early discards the rest. Errors as `bytes`. */
   async *stream(maxBytes: number): AsyncGenerator<Uint8Array> {
     if (this.#isTaken) throw new AppError('bad-request', 'The request body was read before');
     this.#isTaken = true;
@@ -113,15 +106,15 @@ export class RequestBody {
       await this.#recheck();
     } finally {
       this.#isBeingRead = false;
-      // What the client still sends goes nowhere; Bun discards it and keeps the connection usable.
+      // Bun discards the rest and keeps the connection usable.
       if (!this.#endsConnection) await this.#reader?.cancel().catch(() => undefined);
     }
   }
 
   /**
-   * Resolves when the rest of a body that nobody read has come in, after 30 s, or when the client stops sending; null when there
-   * is nothing to wait for. Only where the client closes the connection with this request, as nginx does by itself: closed while
-   * it still sends, it would see a broken connection in place of the answer.
+   * Resolves when the rest of an unread body has arrived, after 30 s, or when the client stops; null when there is nothing
+   * to wait for. Only where the client closes the connection with this request, as nginx does: closed early, it would see a
+   * broken connection instead of the answer.
    */
   unread(): Promise<void> | null {
     if (this.#isOver || this.#isBeingRead || !this.#endsConnection) return null;
@@ -140,7 +133,6 @@ export class RequestBody {
     while (isMore && performance.now() < end) {
       const piece = reader.read().then(
         ({ done }) => !done,
-        // The client is gone, and with it the reader of the answer.
         () => false,
       );
       isMore = await Promise.race([piece, silence.promise]);
@@ -153,10 +145,7 @@ export class RequestBody {
     return /\bclose\b/i.test(this.#request.headers.get('connection') ?? '');
   }
 
-  /**
-   * The first bytes of the body, up to `maxBytes`, kept for whoever reads it afterwards. The same bytes come again on a
-   * second call.
-   */
+  /** Up to `maxBytes`, kept for the reader that follows; a second call gives the same bytes. */
   async *lookAhead(maxBytes: number): AsyncGenerator<Uint8Array> {
     let seen = 0;
     while (seen < maxBytes) {
@@ -205,7 +194,7 @@ export class RequestBody {
   }
 }
 
-/** Where it cannot be told now, the next look decides, and the one at the end of the body. */
+/** When it cannot be checked now, the next check decides. */
 function unlessUntold(error: unknown): void {
   if (!(error instanceof AppError) || error.code !== 'unavailable') throw error;
 }

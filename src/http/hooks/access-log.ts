@@ -12,20 +12,19 @@ interface AccessEntry {
   readonly userId: number | null;
   readonly method: string;
   readonly path: string;
-  /** Pattern of the route, or what stands for files. */
   readonly route: string;
   readonly status: number;
   readonly milliseconds: number;
-  /** Bytes of the body handed to the network. */
+  /** Of the body, handed to the network. */
   readonly bytes: number;
   /** Null unless the body was cut short. */
   readonly error: unknown;
   readonly isCancelled: boolean;
 }
 
-/** No file has a longer path; longer ones must not fill the log. */
+/** No file has a longer path. */
 const MAX_PATH_CHARACTERS = 4096;
-/** Methods with their own label; clients could invent others without end. */
+/** Others share a label: clients could invent any number. */
 const KNOWN_METHODS: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',

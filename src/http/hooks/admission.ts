@@ -19,7 +19,6 @@ import { peekFormField } from '../body/form-body.ts';
 import { comesFromTrustedPage, isAllowedOrigin } from './cors.ts';
 import { hostnameOf } from './host-check.ts';
 
-/** Lets the request in or throws. */
 export async function admit(context: Context): Promise<void> {
   const { rules, services } = context;
   if (rules.refusesForeignOrigin === true) requireAllowedOrigin(context);
@@ -41,9 +40,8 @@ export async function admit(context: Context): Promise<void> {
 }
 
 /**
- * Whether the credentials of a request that was let in still prove the same user, and open as much; for answers that take long.
- * Failed logins that would shut out a new request with them end it too, or whoever causes them could keep an old
- * password in use.
+ * Whether the credentials still prove the same user with at least the same rights; for long answers. A lockout by failed
+ * logins ends them too, or an old password could be kept in use by causing one.
  */
 export async function isStillAdmitted(context: Context): Promise<boolean> {
   if (!context.isAdmitted) return true;
@@ -58,7 +56,7 @@ export async function isStillAdmitted(context: Context): Promise<boolean> {
   }
 }
 
-/** As `isStillAdmitted`, for bodies: the token of an identity provider may well end during an upload, its user may not. */
+/** As `isStillAdmitted`, for bodies: a bearer token may expire during an upload, its user may not. */
 export async function mayStillSend(context: Context): Promise<boolean> {
   const { caller, services } = context;
   if (caller?.credential !== 'bearer') return isStillAdmitted(context);
@@ -110,7 +108,7 @@ function identify(context: Context, found: Authentication): void {
   }
 }
 
-/** Browsers attach a remembered Basic header by themselves, like a cookie. */
+/** Browsers send a remembered Basic header by themselves, like a cookie. */
 function checkOwnOrigin(context: Context): void {
   const { caller, rules } = context;
   const isTempting = rules.requiresOwnOrigin === true || caller?.credential === 'basic';
@@ -123,7 +121,7 @@ function checkRights(context: Context): void {
     if (route.access !== 'public' || !isSafeMethod(context.method)) {
       throw new AppError('permission-denied', 'You do not have permission to perform this action.');
     }
-    // What is open to everybody is shown as to anybody: nothing is seen with a key that may only create.
+    // A key that may only create sees no more than an anonymous caller.
     context.caller = null;
     return;
   }
@@ -137,12 +135,11 @@ function checkRights(context: Context): void {
   if (route.isExemptFromReadOnly !== true && route.decidesReadOnly !== true) throw readOnlyMode();
 }
 
-/** What a key that may only create events may do, beside what is open to everybody. */
 function takesEvents({ method, rules }: Context): boolean {
   return rules.takesEventsBy?.some((one) => one === (method === 'HEAD' ? 'GET' : method)) ?? false;
 }
 
-/** Throws `csrf-failed` for an unsafe request of a live session that does not prove where it comes from. */
+/** Throws `csrf-failed`. */
 function requireCsrf(context: Context, sessionToken: string): Promise<void> {
   const { headers } = context.request;
   return checkCsrf(context.services.serverSecret, {
@@ -155,7 +152,7 @@ function requireCsrf(context: Context, sessionToken: string): Promise<void> {
   });
 }
 
-/** Throws `permission-denied` for an `Origin` that is neither own nor allowed; none at all passes. */
+/** Throws `permission-denied` for an `Origin` that is neither own nor allowed; none passes. */
 function requireAllowedOrigin(context: Context): void {
   const { origin, isOwnOrigin } = originOf(context);
   if (origin === null || isOwnOrigin(origin)) return;

@@ -1,27 +1,23 @@
 /**
- * The peer of a connection, and what a trusted proxy says about it.
- *
- * Forwarding headers count only when the peer is a trusted proxy; the client is the right-most address that is none,
- * because that client may have made up everything to the left.
+ * The peer of a connection. Forwarding headers count only from a trusted proxy; the client is the right-most address that
+ * is not one, since it may have invented everything to its left.
  */
 import { BlockList, isIP } from 'node:net';
 
-/** What is known about the way a request came. */
 export interface Peer {
-  /** Client address; IPv4 in IPv6 form is shown as IPv4. `unknown` when the socket is gone already. */
+  /** IPv4 in IPv6 form is shown as IPv4. `unknown` when the socket is gone. */
   readonly address: string;
-  /** The scheme the client used, as a trusted proxy tells; null without one. */
+  /** From a trusted proxy; null without one. */
   readonly scheme: 'http' | 'https' | null;
-  /** The host the client asked for, as a trusted proxy tells; null without one. */
+  /** From a trusted proxy; null without one. */
   readonly host: string | null;
-  /** The connection comes from a trusted proxy. */
   readonly isTrusted: boolean;
 }
 
-/** Reads the way a request came; `socketAddress` null when the socket is gone. */
+/** `socketAddress` null: the socket is gone. */
 export type PeerReader = (socketAddress: string | null, headers: Headers) => Peer;
 
-/** Reads requests behind the given proxies: IP addresses and CIDR blocks of either family. */
+/** IP addresses and CIDR blocks. */
 export function createPeerReader(trustedProxies: readonly string[]): PeerReader {
   const trusted = new BlockList();
   for (const entry of trustedProxies) {
@@ -33,7 +29,7 @@ export function createPeerReader(trustedProxies: readonly string[]): PeerReader 
   const isTrusted = (address: string): boolean =>
     trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-  // The peer of the last request, because the next one mostly comes from there too.
+  // The last peer: the next request mostly comes from it too.
   let last = { socketAddress: '', peer: direct('unknown') };
   return (socketAddress, headers) => {
     if (socketAddress === last.socketAddress) return last.peer;
@@ -68,7 +64,7 @@ function clientOf(
   let client = peer;
   for (const entry of addresses.toReversed()) {
     const address = plainAddress(entry);
-    // What is no address (`unknown`, an obfuscated name) cannot be judged: the proxy that wrote it is the best known.
+    // Not an address (`unknown`, an obfuscated name): the proxy that wrote it is the best known.
     if (address === null) return client;
     client = address;
     if (!isTrusted(address)) return client;
@@ -76,7 +72,7 @@ function clientOf(
   return client;
 }
 
-/** The address without brackets, port and IPv4-in-IPv6 prefix; null when it is none. */
+/** Without brackets, port and IPv4-in-IPv6 prefix; null when it is none. */
 function plainAddress(text: string): string | null {
   let address = text.trim();
   const bracket = /^\[([^\]]+)\](?::\d+)?$/.exec(address);
@@ -93,7 +89,7 @@ function list(headers: Headers, name: string): string[] {
   return value.split(',').map((item) => item.trim());
 }
 
-/** The hops of a `Forwarded` header (RFC 7239), nearest to the client first; parameter names in lower case. */
+/** RFC 7239, nearest to the client first; parameter names in lower case. */
 function parseForwarded(value: string): Map<string, string>[] {
   return value.split(',').map((hop) => {
     const parameters = new Map<string, string>();

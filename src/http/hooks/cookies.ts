@@ -1,13 +1,12 @@
-/** The cookies of this server. */
 import { SESSION_LIFETIME_MS } from '../../accounts/identity/sessions.ts';
 
 const SESSION_SECONDS = SESSION_LIFETIME_MS / 1000;
-/** A sign-in under way; how long the provider's pages may take. */
+/** Seconds: how long a sign-in at a provider may take. */
 const SIGN_IN = { maxAge: 600, httpOnly: true };
 
 const COOKIES = {
   svc_session: { maxAge: SESSION_SECONDS, httpOnly: true },
-  // Pages read the CSRF token.
+  // Readable for scripts, which send the CSRF token.
   svc_csrf: { maxAge: SESSION_SECONDS, httpOnly: false },
   svc_oidc_state: SIGN_IN,
   svc_oidc_verifier: SIGN_IN,
@@ -17,7 +16,7 @@ const COOKIES = {
 
 export type CookieName = keyof typeof COOKIES;
 
-/** `Set-Cookie`; null: the browser forgets it. */
+/** Null deletes the cookie. */
 export function setCookieHeader(
   name: CookieName,
   value: string | null,
@@ -30,7 +29,7 @@ export function setCookieHeader(
   return new Bun.Cookie(name, value ?? '', { ...attributes, maxAge: life }).serialize();
 }
 
-/** The value of a cookie in a `Cookie` header as it was sent; the first when it comes twice, null when it does not come. */
+/** The first when it comes twice; null when absent. */
 export function cookieValue(header: string | null, name: string): string | null {
   if (header === null) return null;
   for (const pair of header.split(';')) {

@@ -1,14 +1,12 @@
 /**
- * Cross-origin requests of pages of other sites, as far as the configuration lets them in (Fetch Standard, 3.2).
- *
- * Nothing is sent while no origin is configured. Pages of people are not part of it: sign-in, accounts and
- * administration stay with the own origin.
+ * Cross-origin requests (Fetch Standard, 3.2). Off while no origin is configured. Sign-in, accounts and administration
+ * always stay with the own origin.
  */
 import type { Config } from '../../config/settings.ts';
 import { emptyReply, type Reply } from '../reply/reply.ts';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
-/** What answers say in headers beyond those every page may read. */
+/** `Access-Control-Expose-Headers`. */
 const EXPOSED = [
   'ETag',
   'Link',
@@ -27,11 +25,9 @@ const EXPOSED = [
 ].join(', ');
 const OWN_PAGES = /^\/(?:auth|admin|profile|api-token-auth|api\/apikeys)(?:\/|$)/;
 
-/** What the configuration says of other sites; null where it names none. */
 export interface Cors {
   readonly origins: ReadonlySet<string>;
   readonly isAny: boolean;
-  /** Cookies and remembered passwords may come along. */
   readonly takesCredentials: boolean;
   readonly maxAge: string;
 }
@@ -53,19 +49,18 @@ export function corsOf({ cors }: Pick<Config, 'cors'>): Cors | null {
   };
 }
 
-/** The page at this origin may use the API. */
 export function isAllowedOrigin(cors: Cors | null, origin: string): boolean {
   return cors !== null && (cors.isAny || cors.origins.has(origin.toLowerCase()));
 }
 
-/** The configuration trusts the page that asks with the session of whoever looks at it. */
+/** The page may use the session of its visitor. */
 export function comesFromTrustedPage({ path, request, server: { cors } }: CrossRequest): boolean {
   const origin = request.headers.get('origin');
   if (cors === null || !cors.takesCredentials || origin === null) return false;
   return isAllowedOrigin(cors, origin) && !OWN_PAGES.test(path);
 }
 
-/** The answer to the question of a browser that comes before a request; null for anything else. No credential comes with it. */
+/** Null when it is no preflight. It comes without credentials. */
 export function preflightReply(context: CrossRequest): Reply | null {
   const { method, path, request, server } = context;
   if (server.cors === null || method !== 'OPTIONS' || OWN_PAGES.test(path)) return null;
@@ -81,7 +76,6 @@ export function preflightReply(context: CrossRequest): Reply | null {
   });
 }
 
-/** Lets the page read the answer. */
 export function addCorsHeaders(
   { path, request, server: { cors } }: CrossRequest,
   headers: Headers,

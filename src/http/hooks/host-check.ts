@@ -1,19 +1,16 @@
 /**
- * Which `Host` headers this server answers to: the defence against DNS rebinding.
- *
- * A syntactically broken header is refused even where the check is off, because the URL of such a request cannot be
- * trusted to be absolute (Bun leaves it relative).
+ * Which `Host` headers are answered: the defence against DNS rebinding. A malformed one is refused even where the check is
+ * off, because Bun leaves the URL of such a request relative.
  */
 
 const HOST =
   /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?\.?)(?::[0-9]{0,5})?$/;
 const WILDCARD_BINDS: ReadonlySet<string> = new Set(['0.0.0.0', '::', '[::]', '']);
-/** Distinct `Host` values remembered; what comes after is checked again each time. */
+/** Further distinct values are checked each time. */
 const MAX_REMEMBERED = 256;
 
-/** The settings that name a server's hosts. */
 export interface HostRules {
-  /** Address or name the server is bound to, without brackets. */
+  /** Without brackets. */
   readonly bindHost: string;
   /** `''` when not configured. */
   readonly publicUrl: string;
@@ -22,20 +19,20 @@ export interface HostRules {
 }
 
 export interface HostCheck {
-  /** Whether a request with this header is answered; null: no header. */
+  /** Null: no header. */
   isAllowed(hostHeader: string | null): boolean;
-  /** Whether a bare host name (lower case, no port) stands in `allowed_hosts`. */
+  /** Of a bare host name: lower case, no port. */
   isListed(hostname: string): boolean;
 }
 
-/** The host of a `Host` header in lower case, without port and trailing dot, IPv6 in brackets; null when malformed. */
+/** Lower case, without port and trailing dot, IPv6 in brackets; null when malformed. */
 export function hostnameOf(hostHeader: string): string | null {
   const name = HOST.exec(hostHeader)?.[1];
   if (name === undefined) return null;
   return (name.endsWith('.') ? name.slice(0, -1) : name).toLowerCase();
 }
 
-/** The check for one server. Binding all interfaces with neither `public_url` nor `allowed_hosts` switches it off. */
+/** Binding all interfaces with neither `public_url` nor `allowed_hosts` switches it off. */
 export function createHostCheck(rules: HostRules): HostCheck {
   const { bindHost, publicUrl, allowedHosts } = rules;
   const listed = matcherOf(allowedHosts);
@@ -52,7 +49,7 @@ export function createHostCheck(rules: HostRules): HostCheck {
   return {
     isListed: listed,
     isAllowed(hostHeader) {
-      // HTTP/1.0 may come without one (RFC 9110, 7.2); HTTP/1.1 without one never gets here.
+      // HTTP/1.0 may come without one (RFC 9110, 7.2); HTTP/1.1 without one never arrives here.
       if (hostHeader === null) return isOff;
       const known = remembered.get(hostHeader);
       if (known !== undefined) return known;

@@ -1,8 +1,6 @@
 /**
- * `Idempotency-Key` on changes: a repeat is answered as the first request was, and changes nothing.
- *
- * Events have a store of their own for it, because there key and events are written together; here a key is written
- * down before the change, and its answer after it.
+ * `Idempotency-Key` on changes: a repeat gets the first answer and changes nothing. The key is stored before the change and
+ * its answer after it; events store key and events together, in their own store.
  */
 import { createHmac } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
@@ -13,20 +11,20 @@ import type { Answer, Reply } from '../reply/reply.ts';
 const HOUR_MS = 3_600_000;
 /** Headers of an answer that belong to its body. */
 const KEPT_HEADERS = ['Content-Type', 'ETag', 'Location', 'Preference-Applied', 'Allow'];
-/** Failures before anything was changed, and failures after which nobody knows. */
+/** Failures before anything was changed, and failures after which the state is unknown. */
 const UNCHANGED: ReadonlySet<number> = new Set([502, 503, 504, 507]);
 
-/** By user, route and key: resolve when the change is made or refused. */
+/** By user, route and key; resolved when the change is made or refused. */
 const begun = new WeakMap<object, Map<string, Promise<void>>>();
 
-/** Null without one. Throws `bad-request` for one that is none. */
+/** Null without one. Throws `bad-request`. */
 export function idempotencyKey(headers: Headers): string | null {
   const key = headers.get('idempotency-key');
   if (key === null || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
   throw new AppError('bad-request', 'Invalid Idempotency-Key.');
 }
 
-/** What `beginChange` takes, of a body that can still be read afterwards; null without a key. */
+/** For `beginChange`; the body can still be read afterwards. Null without a key. */
 export async function bodyHash(context: Context): Promise<string | null> {
   if (idempotencyKey(context.request.headers) === null) return null;
   const hash = newHash(context);
@@ -34,7 +32,6 @@ export async function bodyHash(context: Context): Promise<string | null> {
   return hash.digest('hex');
 }
 
-/** Whether the key of the request was used before. */
 export async function isKnownChange(context: Context): Promise<boolean> {
   const value = idempotencyKey(context.request.headers);
   return (
@@ -43,9 +40,9 @@ export async function isKnownChange(context: Context): Promise<boolean> {
 }
 
 /**
- * The answer to a repeat; null when the change is to be made, whose answer is then kept. `requestHash` stands for all
- * that the change is made of; the caller's right to make it is checked. A repeat waits for the first request. Throws
- * `bad-request`, `invalid-request` for another body and `conflict` where nobody knows what became of the first.
+ * The answer to a repeat; null when the change is to be made. `requestHash` stands for all the change is made of; the right
+ * to make it is already checked. A repeat waits for the first request. Throws `bad-request`, `invalid-request` for another
+ * body and `conflict` where the outcome of the first is unknown.
  */
 export async function beginChange(
   context: Context,
@@ -91,7 +88,7 @@ export async function beginChange(
   );
 }
 
-/** Keeps the answer to a change that was begun; one that was refused may be tried again with the same key. */
+/** A change that was refused may be tried again with the same key. */
 export async function endChange(
   { services }: Context,
   { key, settle }: BegunChange,
@@ -111,14 +108,14 @@ export async function endChange(
       await services.keptReplies.finish(key, { status, headers, body: text });
     } else if (status < 500 || UNCHANGED.has(status)) await services.keptReplies.forget(key);
   } catch (error) {
-    // The change is made; a repeat will be told that nobody knows.
+    // The change is made; a repeat gets `conflict`.
     services.log.error('an answer was not kept for its Idempotency-Key', { error });
   } finally {
     settle();
   }
 }
 
-/** Bodies may hold what can be guessed. */
+/** Keyed, because bodies may hold what can be guessed. */
 export function newHash({ services }: Context): ReturnType<typeof createHmac> {
   return createHmac('sha256', services.serverSecret);
 }

@@ -1,13 +1,13 @@
 /**
- * Query parameters that nobody knows are ignored, but a slip such as `limt=10` is refused: it would answer another question.
- * Pages take any, and so do routes whose clients are known to send their own (events and their dialects, sign-in).
+ * Unknown query parameters are ignored, but a slip such as `limt=10` is refused: it would answer another question. Not on
+ * pages, and not on routes whose clients send their own (events and their dialects, sign-in).
  */
 import { invalidRequest } from '../../base/errors.ts';
 import { suggestion } from '../../config/nearest-name.ts';
 import type { Context, Route } from '../context.ts';
 import { isSafeMethod } from '../route.ts';
 
-/** Of one or two letters every name is near; brackets and capitals belong to other programs. */
+/** Every name is near one of one or two letters; brackets and capitals belong to other programs. */
 const SLIP = /^[a-z][a-z_]{2,}$/;
 const STRICT_PATH = /^\/(?:api(?!\/events)|admin(?!\/ui)|search2?)(?:\/|$)/;
 
@@ -30,10 +30,10 @@ export function requireKnownParameters(context: Context, names: readonly string[
   );
 }
 
-/** The same for a route with a description, which names its parameters. */
+/** For a route whose description names its parameters. */
 export function requireDescribedParameters(context: Context, path: string): void {
   if (context.search.length < 2 || !STRICT_PATH.test(path)) return;
-  // A page: searching has one at the same address.
+  // A page may share the address.
   if (context.wantsHtml && isSafeMethod(context.method)) return;
   const { routes } = context.services;
   let table = known.get(routes);

@@ -1,45 +1,43 @@
 /**
- * Path and query of a request, without `new URL`.
- *
- * Bun hands out a URL that is already normalised: `/a/../b` comes as `/b`, `/a/%2e/b` as `/a/b`. Such a path must match
- * nothing, so the shape of the path as it was sent is learnt from Bun's router and compared (see server.ts).
+ * Path and query of a request. Bun hands out a normalised URL: `/a/../b` comes as `/b`. Such a path must match nothing, so
+ * the shape of the path as it was sent is learnt from Bun's router and compared (see server.ts).
  */
 import { decodePath } from '../../base/paths.ts';
 
-/** How many segments stand before the first empty one, and whether an empty one (a trailing slash) follows. */
+/** Segments before the first empty one, and whether an empty one (a trailing slash) follows. */
 export interface PathShape {
   readonly segments: number;
   readonly isOpen: boolean;
 }
 
-/** Path and query of a request; everything is worked out when it is asked for. */
+/** Everything is computed on demand. */
 export class RequestTarget {
-  /** From the first slash to the query, percent-encoded. */
+  /** Percent-encoded. */
   readonly path: string;
-  /** The path reached us as the client sent it, so its text may be compared. */
+  /** So its text may be compared. */
   readonly isAsSent: boolean;
-  /** The proxy in front left the path of `public_url` where it was. */
+  /** The proxy in front left in the path of `public_url`. */
   readonly isBelowBase: boolean;
   readonly #request: Request;
   #search: string | null = null;
   #decoded: readonly string[] | null | undefined = undefined;
 
-  /** `known` null: nothing is known about the raw path, so it is taken as it comes. `base` is left off in front. */
+  /** `known` null: the path is taken as it comes. `base` is stripped. */
   constructor(request: Request, known: PathShape | null, base = '') {
     this.#request = request;
     const { url } = request;
     const start = pathStart(url);
     const end = queryStart(url);
     const path = start < 0 || start >= end ? '/' : url.slice(start, end);
-    // A fragment has no business in a request (RFC 9112, 3.2) and would hide the rest of the path.
-    // `//x/..` comes as `//`: no native route has an empty first segment, so nothing is known about its shape.
+    // A fragment must not stand in a request (RFC 9112, 3.2) and would hide the rest of the path. `//x/..` comes as `//`:
+    // no native route has an empty first segment, so its shape is unknown.
     const isWhole = start >= 0 && !url.includes('#') && !path.startsWith('//');
     this.isAsSent = isWhole && (known === null || hasShape(path, known));
     this.isBelowBase = base !== '' && (path === base || path.startsWith(`${base}/`));
     this.path = this.isBelowBase ? path.slice(base.length) || '/' : path;
   }
 
-  /** The query with its `?`; `''` when there is none. */
+  /** With its `?`; `''` without one. */
   get search(): string {
     if (this.#search === null) {
       const { url } = this.#request;
@@ -54,7 +52,7 @@ export class RequestTarget {
     return this.isAsSent && this.#matchable !== null;
   }
 
-  /** The decoded segments, without empty ends; when the path can match nothing, as good as they can be told. */
+  /** Decoded, without empty ends; a guess when the path can match nothing. */
   get segments(): readonly string[] {
     return this.#matchable ?? guess(this.path);
   }
@@ -70,7 +68,6 @@ function pathStart(url: string): number {
   return url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
 }
 
-/** Where the path ends. */
 function queryStart(url: string): number {
   const hash = url.indexOf('#');
   const end = hash < 0 ? url.length : hash;
@@ -78,13 +75,13 @@ function queryStart(url: string): number {
   return question < 0 || question > end ? end : question;
 }
 
-/** For texts that name what was asked for. */
+/** For messages. */
 function guess(path: string): string[] {
   const trimmed = path.replace(/^\//, '').replace(/\/$/, '');
   try {
     return decodeURIComponent(trimmed).split('/');
   } catch {
-    // Malformed percent encoding: shown as it was typed.
+    // Malformed percent encoding: as typed.
     return trimmed.split('/');
   }
 }

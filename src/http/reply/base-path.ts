@@ -1,8 +1,6 @@
 /**
- * Answers of a site that begins below the root of its host, as `public_url` with a path says.
- *
- * Inside, every address is written from the root; here the path is put before those that leave. What has it already stays
- * as it is, so no top folder may be called like its first segment.
+ * For a site below the root of its host (`public_url` with a path): addresses are written from the root inside, and here
+ * get the path in front. Those that have it stay, so no top folder may be called like its first segment.
  */
 import { underBase } from '../../base/paths.ts';
 import type { Reply, Answer } from './reply.ts';
@@ -15,7 +13,7 @@ const ADDRESS_ATTRIBUTES: ReadonlySet<string> = new Set([
   'poster',
 ]);
 
-/** `base` is no empty text. */
+/** `base` is not empty. */
 export function withBasePath(answer: Answer, base: string): Answer {
   if (answer instanceof Response) return answer;
   const { Location: location, Link: link } = answer.headers;
@@ -30,7 +28,7 @@ export function withBasePath(answer: Answer, base: string): Answer {
   return location === undefined && link === undefined ? answer : { ...answer, headers };
 }
 
-/** Pages are texts; HTML files of the document root are bytes, and go out as they are. */
+/** HTML files of the document root are bytes and stay as they are. */
 function isPage(reply: Reply): reply is Reply & { readonly body: string } {
   return (
     typeof reply.body === 'string' &&

@@ -1,31 +1,30 @@
 /**
- * Gathers pieces into blocks: a piece of its own costs about 180 bytes besides its content, and a client may send its
- * body in chunks of one byte.
+ * Gathers pieces into blocks: each piece costs about 180 bytes besides its content, and a client may send chunks of one
+ * byte.
  */
 
 const MIN_BLOCK_BYTES = 4 * 1024;
-/** A piece of this size is kept as it came; smaller ones are copied together. */
+/** Larger pieces are kept as they are. */
 const BLOCK_BYTES = 64 * 1024;
 
 export class ByteBlocks {
   #blocks: Uint8Array[] = [];
-  /** The last one while it has room. */
+  /** The last block while it has room. */
   #open: Uint8Array | null = null;
   #filled = 0;
   #length = 0;
 
-  /** Bytes gathered so far. */
   get length(): number {
     return this.#length;
   }
 
-  /** Bytes of new memory that `add` will keep for a piece of so many bytes; 0 while it fits into what is there. */
+  /** Bytes of new memory that adding so many bytes takes. */
   growth(bytes: number): number {
     const rest = bytes - (this.#open === null ? 0 : this.#open.length - this.#filled);
     return rest <= 0 ? 0 : Math.max(rest, this.#nextBlockBytes());
   }
 
-  /** Takes a piece in; it may be kept as it is. */
+  /** May keep the piece itself. */
   add(piece: Uint8Array): void {
     if (piece.length === 0) return;
     let rest = piece;
@@ -43,7 +42,7 @@ export class ByteBlocks {
     this.#put(rest);
   }
 
-  /** The bytes from there to the end of their block; null when no more than so many were gathered. */
+  /** To the end of their block; null when no more than `position` bytes were gathered. */
   from(position: number): Uint8Array | null {
     let start = 0;
     for (const block of this.#blocks) {
@@ -54,7 +53,7 @@ export class ByteBlocks {
     return null;
   }
 
-  /** All of it in as few pieces as may be, without unused memory; nothing may be added afterwards. */
+  /** Without unused memory; nothing may be added afterwards. */
   pieces(): Uint8Array[] {
     const last = this.#blocks.length - 1;
     return this.#blocks.map((block, at) =>
@@ -62,7 +61,7 @@ export class ByteBlocks {
     );
   }
 
-  /** As much as there is room for in the open block; how much that was. */
+  /** Returns how much fitted into the open block. */
   #put(bytes: Uint8Array): number {
     const open = this.#open!;
     const count = Math.min(bytes.length, open.length - this.#filled);
@@ -73,7 +72,7 @@ export class ByteBlocks {
     return count;
   }
 
-  /** As large as what is there already: a short body takes little. */
+  /** Doubling: a short body takes little. */
   #nextBlockBytes(): number {
     return Math.min(BLOCK_BYTES, Math.max(MIN_BLOCK_BYTES, this.#length));
   }

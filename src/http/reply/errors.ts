@@ -1,7 +1,5 @@
 /**
- * The one mapping from failures to HTTP answers.
- *
- * An AppError becomes its status and text; anything else is a bug: a bland 500 with the request id, under which the
+ * The one mapping from failures to HTTP answers. What is not an AppError is a bug: 500 with the request id, under which the
  * cause is logged.
  */
 import { AppError } from '../../base/errors.ts';
@@ -10,10 +8,10 @@ import { isSafeMethod } from '../route.ts';
 import { type Reply, emptyReply, jsonReply } from './reply.ts';
 import { BASIC_CHALLENGE, refusalOf, TOKEN_CHALLENGE } from '../../accounts/identity/refusal.ts';
 
-/** Path prefixes whose errors are JSON for everybody; below `/admin/ui` are pages. */
+/** Errors there are JSON for everybody; below `/admin/ui` are pages. */
 const JSON_PREFIX = /^\/(?:api|schema|admin(?!\/ui\/)|mcp)(?:\/|$)/;
 
-/** The answer to a failure. Never throws, except for a bug in the error page itself. */
+/** Never throws, except for a bug in the error page. */
 export function errorReply(error: unknown, context: Context): Reply {
   const { rules: route } = context;
   const failure = asAppError(error, context);
@@ -44,7 +42,7 @@ export function errorReply(error: unknown, context: Context): Reply {
   return jsonError(failure, context.requestId, isPage ? { Vary: 'Accept' } : {});
 }
 
-/** The JSON form of a failure, for answers before there is a context. */
+/** For answers before there is a context. */
 export function jsonError(
   failure: AppError,
   requestId: string,
@@ -63,20 +61,20 @@ function asAppError(error: unknown, context: Context): AppError {
   if (error instanceof AppError && error.code !== 'internal') return error;
   const { method, path, requestId: id, request } = context;
   if (request.signal.aborted && error === request.signal.reason) {
-    // Nobody hears the answer; but for the log, the client is at fault and not the server.
+    // For the log: the client is at fault, not the server.
     return new AppError('bad-request', 'The client went away', { cause: error });
   }
   context.services.log.error('request failed', { id, method, path, error });
   return new AppError('internal', 'Internal Server Error');
 }
 
-/** GET and HEAD come back to where they were after signing in. */
+/** GET and HEAD return there after sign-in. */
 function loginAddress(context: Context): string {
   if (context.method !== 'GET' && context.method !== 'HEAD') return '/auth/login';
   return `/auth/login?next=${encodeNext(context.path + context.search)}`;
 }
 
-/** A path and query as a query value, with `/` left readable. */
+/** `/` stays readable. */
 function encodeNext(next: string): string {
   return encodeURIComponent(next).replaceAll('%2F', '/');
 }
@@ -109,7 +107,6 @@ const WRONG: Readonly<Record<string, string>> = {
   'api-key': 'Invalid API key.',
 };
 
-/** The answer to a failure of an event route. */
 export function eventErrorReply(failure: AppError, context: Context): Reply {
   const { status, headers } = failure;
   if (status === 401) {
@@ -128,7 +125,7 @@ export function eventErrorReply(failure: AppError, context: Context): Reply {
   return jsonReply({ detail }, { status, headers });
 }
 
-/** A page's own requests never open the browser's password box. */
+/** Requests of a page's script never open the browser's password box. */
 function challengeFor(context: Context): string {
   const mode = context.request.headers.get('sec-fetch-mode');
   return mode === null || mode === 'navigate' ? BASIC_CHALLENGE : TOKEN_CHALLENGE;

@@ -1,4 +1,4 @@
-/** A published file as an answer. One that changes while it is read is read anew. */
+/** A published file as an answer; read again when it changes while it is read. */
 import { fstatSync } from 'node:fs';
 import { mediaTypeOf } from '../../base/files/media-type.ts';
 import { sameContent, stampOf } from '../../base/files/file-stamp.ts';
@@ -17,15 +17,14 @@ import {
 } from './ranged-reply.ts';
 import type { Answer } from './reply.ts';
 
-/** A file that changes each time it is read is sent as it was read last. */
+/** Then it is sent as last read. */
 const MAX_ATTEMPTS = 8;
-/** Documents that can run scripts in a browser; these two have a policy of their own. */
+/** Documents that can run scripts; these have a policy of their own. */
 const PAGE_TYPES: ReadonlySet<string> = new Set(['text/html', 'image/svg+xml']);
 const OTHER_ACTIVE_TYPES = /^(?:text\/xml|application\/xml|application\/.*\+xml)$/;
 
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups; ';
 const PAGE_POLICY = "base-uri 'none'; object-src 'none'; frame-ancestors 'none'";
-/** Nobody writes XML to run scripts in it. */
 const INERT_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
@@ -34,7 +33,7 @@ interface FileServices {
   readonly config: { readonly content: { readonly trusted_html: boolean } };
 }
 
-/** The bytes of a resource. Throws as `Documents.open`. */
+/** Throws as `Documents.open`. */
 export async function fileReply(
   services: FileServices,
   context: Context,
@@ -83,7 +82,7 @@ async function contentOf(
   };
 }
 
-/** Pictures that no browser, or only one, shows. */
+/** Shown by no browser, or by one. */
 const NOT_SHOWN = /^image\/(?:heic|heif|tiff)$/;
 
 function policyFor(mediaType: string, isTrusted: boolean): Record<string, string> {
@@ -93,7 +92,7 @@ function policyFor(mediaType: string, isTrusted: boolean): Record<string, string
   return OTHER_ACTIVE_TYPES.test(mediaType) ? { 'Content-Security-Policy': INERT_POLICY } : {};
 }
 
-/** Strong: of size, times and inode, which change with every write (file-stamp.ts). */
+/** Strong: size, times and inode change with every write (file-stamp.ts). */
 function tagOf({ stamp }: OpenedFile): string {
   const { inode, size, mtimeNs, ctimeNs } = stamp;
   return sha256Hex(`${inode}.${size}.${mtimeNs}.${ctimeNs}`).slice(0, 32);

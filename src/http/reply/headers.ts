@@ -1,8 +1,4 @@
-/**
- * The headers every response carries, whatever it says, and the values of `Cache-Control`.
- */
-
-/** About accounts, rights, health: never stored. */
+/** About accounts, rights, health. */
 export const NO_STORE = 'no-store';
 /** Data and pages: stored by the browser, revalidated each time. */
 export const PRIVATE = 'private, no-cache';
@@ -10,13 +6,13 @@ export const PRIVATE = 'private, no-cache';
 export const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 interface HeaderRules {
-  /** Own TLS is on, or the public address is https. */
+  /** Own TLS, or an https public address. */
   readonly isAlwaysSecure: boolean;
-  /** The identity provider's issuer while OIDC is on: sign-out redirects a form there. */
+  /** While OIDC is on: sign-out redirects a form there. */
   readonly oidcIssuer: string | null;
 }
 
-/** The security headers of one server except `X-Request-Id`; made once and cloned for each response. */
+/** Of all responses; cloned for each. */
 export function securityHeaders({ isAlwaysSecure, oidcIssuer }: HeaderRules): Headers {
   const formAction = oidcIssuer === null ? "'self'" : `'self' ${new URL(oidcIssuer).origin}`;
   const headers = new Headers({

@@ -1,31 +1,29 @@
 /**
- * How long the connection of one request may stand still: while its body comes in, while its answer is made, afterwards.
- *
- * Bun keeps the limit with the socket, not with the request. So whatever was set for one request is set back at its end, or
- * the connection would keep it for the next one.
+ * How long a connection may be idle: while its body arrives, while its answer is made, and between requests. Bun keeps the
+ * limit with the socket, so it is reset at the end of each request.
  */
 
-/** What is asked of the socket a request came on. Read while the request is new: a socket that is gone tells nothing. */
+/** Asked while the request is new: a closed socket answers nothing. */
 export interface Connection {
-  /** Address of the peer; null when the socket is gone. */
+  /** Null when the socket is gone. */
   address(): string | null;
-  /** Seconds without a byte in either direction after which the connection is cut; 0 never, 255 at most. */
+  /** Without a byte in either direction; 0 never, 255 at most. */
   limitIdle(seconds: number): void;
 }
 
-/** Limits in seconds, 1 to 255 (the most Bun can count), held to about 4 s. */
+/** 1 to 255, the most Bun can count; accurate to about 4 s. */
 export interface IdleSeconds {
-  /** Between requests, and while a short answer is taken. */
+  /** And during a short answer. */
   readonly between: number;
-  /** A client that sends nothing of its body for this long is cut off. */
+  /** Without a byte of the body. */
   readonly body: number;
-  /** A client that takes nothing of a long answer for this long is cut off. */
+  /** Without progress of a long answer. */
   readonly stream: number;
 }
 
 export const IDLE_SECONDS: IdleSeconds = { between: 60, body: 30, stream: 255 };
 
-/** The limit of one connection during one request. It starts as `between`. */
+/** Of one connection during one request; starts as `between`. */
 export class IdleLimit {
   readonly #connection: Connection;
   readonly #seconds: IdleSeconds;
@@ -33,7 +31,7 @@ export class IdleLimit {
   #isChanged = false;
   /** The turn of the event loop that took the request is over. */
   isLate = false;
-  /** Counts when no body is being read; the work on an answer takes its own time. */
+  /** Counts when no body is being read. */
   #rest = 0;
 
   constructor(connection: Connection, seconds: IdleSeconds) {
@@ -41,7 +39,7 @@ export class IdleLimit {
     this.#seconds = seconds;
   }
 
-  /** `read`, during which the client has to send. */
+  /** The client has to send meanwhile. */
   async whileReading<T>(read: () => Promise<T>): Promise<T> {
     this.#isReading = true;
     this.#set(this.#seconds.body);
@@ -53,13 +51,13 @@ export class IdleLimit {
     }
   }
 
-  /** The answer takes long: the client may wait for it, unless it is still to send its body. */
+  /** The answer takes long: the client may wait, unless its body is still due. */
   lift(): void {
     this.isLate = true;
     if (!this.#isReading) this.#set(0);
   }
 
-  /** The answer is made, and from here on the client has to take it. */
+  /** From here on the client has to read. */
   settle(isStream: boolean): void {
     const { between, stream } = this.#seconds;
     this.#rest = isStream ? stream : between;
@@ -73,13 +71,12 @@ export class IdleLimit {
 }
 
 /**
- * The requests of one server that wait for an answer. Work may take longer than an idle connection may live, so the limit of an answer
- * that is still being made when the turn of the event loop ends is lifted; most are there before.
+ * Work may outlast an idle connection: the limit of an answer not ready at the end of its turn of the event loop is lifted.
  */
 export class SlowAnswers {
-  /** Since this turn. */
+  /** Requests of this turn. */
   readonly #young = new Set<IdleLimit>();
-  /** One look at the end of a turn is enough for all of its requests. */
+  /** One check per turn is enough. */
   #isLooking = false;
 
   begin(limit: IdleLimit): void {
@@ -89,7 +86,6 @@ export class SlowAnswers {
     setImmediate(() => this.#liftLimits());
   }
 
-  /** The answer is there, so its limit is no longer touched from here. */
   end(limit: IdleLimit): void {
     this.#young.delete(limit);
   }

@@ -1,6 +1,6 @@
 /**
- * A list that a page shows, as a file: JSON, NDJSON, CSV, a workbook or Parquet. For lists of people, keys, media, results: so
- * short that they are in memory; datasets and events have streams of their own.
+ * The list of a page as a file: JSON, NDJSON, CSV, a workbook or Parquet. For lists short enough for memory; datasets and
+ * events stream.
  */
 import { AppError } from '../../base/errors.ts';
 import { csvCell } from '../../base/text/csv-cell.ts';
@@ -14,13 +14,13 @@ import { Type } from '@sinclair/typebox';
 import type { Context } from '../context.ts';
 import type { ParameterDescription } from '../operation-description.ts';
 
-/** More are for the API, which pages. */
+/** The API pages through more. */
 const MAX_LIST_ROWS = 10_000;
 
-/** A row of a list; members that are lists or objects are JSON text in files that have no place for them. */
+/** Lists and objects are JSON text in formats without a place for them. */
 export type ListRow = Readonly<Record<string, unknown>>;
 
-/** The rows in a format; a download called `<name>.<format>` unless it is JSON. Throws `invalid-query` for too many. */
+/** A download called `<name>.<format>` unless it is JSON. Throws `invalid-query` for too many rows. */
 export async function listFile(
   name: string,
   format: Format,
@@ -49,7 +49,7 @@ export async function listFile(
   }
 }
 
-/** Refuses a list that is too long for a file. Throws `invalid-query`. */
+/** Throws `invalid-query`. */
 export function requireListRows(count: number): void {
   if (count <= MAX_LIST_ROWS) return;
   const [most, found] = [MAX_LIST_ROWS, count].map((one) => one.toLocaleString('en'));
@@ -59,7 +59,6 @@ export function requireListRows(count: number): void {
   );
 }
 
-/** The address of a view in each format. */
 export function formatHrefs(path: string, query: URLSearchParams): Record<Format, string> {
   const entries = FORMATS.map((format) => {
     const asked = new URLSearchParams(query);
@@ -92,7 +91,7 @@ async function typedFile(
   return eachPiece(encode(shape, stored));
 }
 
-/** Other requests come in between. */
+/** Lets other requests in between. */
 async function* eachPiece(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) {
     yield chunk;
@@ -122,7 +121,7 @@ function storedValue(value: Plain, type: ColumnType): string | number | null {
   return type === 'boolean' ? Number(value) : String(value);
 }
 
-/** The format that the address asks for, null for none. Throws `not-found` for one there is not. */
+/** Of the address; null without one. Throws `not-found` for an unknown one. */
 export function askedFormat(context: Context): Format | null {
   const asked = context.queryValue('format');
   if (asked === null || asked === '') return null;

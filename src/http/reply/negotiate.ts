@@ -1,15 +1,13 @@
 /**
- * What a client says it wants, read from its headers: media types, gzip, entity tags.
- *
- * A compressed answer has its own entity tag, the plain one with `-gz` at the end inside the quotes; both mean the same
- * version, so the suffix is taken off before tags are compared.
+ * Media types, gzip and entity tags of request headers. The entity tag of a compressed answer ends in `-gz` inside the
+ * quotes and means the same version, so the suffix is removed before tags are compared.
  */
 
 const GZIP_SUFFIX = '-gz';
 
 /**
- * The offered media type the client likes best: highest q, of those the first in `Accept`. Parameters other than q are
- * not looked at. Null when it names none of them; wildcards name nothing here.
+ * Highest q, then the first in `Accept`. Other parameters are ignored. Null when it names none of them; wildcards do not
+ * count.
  */
 export function preferredType(accept: string | null, offered: readonly string[]): string | null {
   let best: string | null = null;
@@ -24,7 +22,7 @@ export function preferredType(accept: string | null, offered: readonly string[])
   return best;
 }
 
-/** Whether the client takes one of the types, by name or by a wildcard; also when it says nothing. */
+/** By name or wildcard, or without an `Accept`. */
 export function acceptsSome(accept: string | null, offered: readonly string[]): boolean {
   if (accept === null || accept.trim() === '') return true;
   return weighted(accept).some(({ value, quality }) => {
@@ -38,7 +36,6 @@ function isOfKind(type: string, kind: string | undefined): boolean {
   return kind === '*' || type.split('/')[0] === kind;
 }
 
-/** Whether the client takes gzip. */
 export function acceptsGzip(acceptEncoding: string | null): boolean {
   if (acceptEncoding === null) return false;
   const codings = weighted(acceptEncoding);
@@ -56,14 +53,13 @@ function weighted(header: string | null): { value: string; quality: number }[] {
   });
 }
 
-/** An entity tag as it stands in a header. */
 interface EntityTag {
-  /** Without quotes and without the suffix of a compressed answer. */
+  /** Without quotes and suffix. */
   readonly value: string;
   readonly isWeak: boolean;
 }
 
-/** The tags of `If-Match` or `If-None-Match`; `'*'` for any. What is no tag is left out. */
+/** Of `If-Match` or `If-None-Match`; `'*'` for any. Malformed ones are left out. */
 export function parseEntityTags(header: string): '*' | EntityTag[] {
   if (header.trim() === '*') return '*';
   const tags: EntityTag[] = [];
@@ -74,37 +70,37 @@ export function parseEntityTags(header: string): '*' | EntityTag[] {
   return tags;
 }
 
-/** Whether `If-None-Match` names the version, by weak comparison (RFC 9110, 13.1.2). */
+/** Weak comparison (RFC 9110, 13.1.2). */
 export function isNotModified(ifNoneMatch: string | null, etag: string): boolean {
   if (ifNoneMatch === null) return false;
   const tags = parseEntityTags(ifNoneMatch);
   return tags === '*' || tags.some(({ value }) => value === etag);
 }
 
-/** Whether the version is named with the suffix of a compressed answer: a 304 then repeats it so. */
+/** With the suffix of a compressed answer: a 304 then repeats it. */
 export function namesGzipped(ifNoneMatch: string | null, etag: string): boolean {
   return ifNoneMatch !== null && ifNoneMatch.includes(`"${etag}${GZIP_SUFFIX}"`);
 }
 
-/** A strong entity tag with its quotes. */
+/** Strong. */
 export function quotedTag(etag: string, isGzipped: boolean): string {
   return `"${etag}${isGzipped ? GZIP_SUFFIX : ''}"`;
 }
 
-/** Whether an `Accept` is that of an HTML client: a plain substring test (contract, terms). */
+/** A plain substring test, as the contract says. */
 export function isHtmlClient(accept: string | null): boolean {
   return accept !== null && accept.includes('text/html');
 }
 
-/** Below this a frame around the body costs more than it saves. */
+/** Smaller bodies gain nothing. */
 export const MIN_GZIP_BYTES = 1024;
-/** Compressed at once up to here, about 2 ms; larger bodies go through a stream, which lets others run in between. */
+/** About 2 ms at once; larger bodies go through a stream, which lets others run in between. */
 const MAX_SYNC_BYTES = 256 * 1024;
 
 export function isTextLike(contentType: string): boolean {
   const end = contentType.indexOf(';');
   const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
-  // A compressor holds back what an event stream must deliver at once.
+  // A compressor would delay events.
   if (type === 'text/event-stream') return false;
   return (
     type.startsWith('text/') ||
@@ -113,13 +109,12 @@ export function isTextLike(contentType: string): boolean {
   );
 }
 
-/** The compressed bytes, or for large ones a stream of them. */
+/** A stream for large ones. */
 export function gzipBytes(bytes: Uint8Array<ArrayBuffer>): Uint8Array | ReadableStream<Uint8Array> {
   if (bytes.length <= MAX_SYNC_BYTES) return Bun.gzipSync(bytes, { level: 6 });
   return gzipStream(new Blob([bytes]).stream());
 }
 
-/** The stream, compressed; an error or a cancelled reader passes through in its direction. */
 export function gzipStream(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const gzip: ReadableWritablePair = new CompressionStream('gzip');
   return stream.pipeThrough(gzip);

@@ -1,7 +1,6 @@
 /**
- * Bodies that are made while they are sent: with backpressure, counted, and told to stop when the client goes.
- *
- * A failure after the first byte aborts the connection, so that nobody takes a cut body for a whole one.
+ * Bodies made while they are sent: with backpressure, counted, stopped when the client leaves. A failure after the first
+ * byte aborts the connection, so nobody takes a cut body for a whole one.
  */
 import type { BodyStream } from './reply.ts';
 import { AppError } from '../../base/errors.ts';
@@ -9,7 +8,6 @@ import { AppError } from '../../base/errors.ts';
 /** Nothing is made before it is asked for: the body of a HEAD never is. */
 const LAZY: QueuingStrategy<Uint8Array> = { highWaterMark: 0 };
 
-/** How a body ended. */
 export interface StreamEnd {
   readonly bytes: number;
   /** Null: all of it was handed over. */
@@ -18,7 +16,6 @@ export interface StreamEnd {
   readonly isCancelled: boolean;
 }
 
-/** The body as a stream of bytes. */
 export function byteStream(body: BodyStream): ReadableStream<Uint8Array> {
   if (body instanceof ReadableStream) return body;
   const iterator = body[Symbol.asyncIterator]();
@@ -38,7 +35,7 @@ export function byteStream(body: BodyStream): ReadableStream<Uint8Array> {
   );
 }
 
-/** The same stream; `onEnd` hears once how it ended. */
+/** `onEnd` is called once. */
 export function countedStream(
   stream: ReadableStream<Uint8Array>,
   onEnd: (end: StreamEnd) => void,
@@ -54,7 +51,7 @@ export function countedStream(
     async pull(controller: ReadableStreamDefaultController<Uint8Array>) {
       try {
         const { value, done } = await reader.read();
-        // The client may have left meanwhile, and a stream that was given up can neither grow nor end.
+        // A cancelled stream can neither grow nor end.
         if (hasEnded) return;
         if (done) {
           end(null);
@@ -77,9 +74,9 @@ export function countedStream(
 }
 
 /**
- * A whole body that goes out together with its head, and with its length. The runtime sends each word of the head of an
- * answer that comes later than its request and passes 16 KiB by itself: fifty system calls and as many packets, 0.3 ms
- * (measured with 1.4.5). A body that is written by hand is kept until its end, and then all of it goes at once.
+ * A whole body sent together with its head. The runtime sends each word of the head of a late answer past 16 KiB by itself:
+ * fifty system calls and packets, 0.3 ms (measured with 1.4.5). A body written by hand is kept until its end, and then all
+ * goes at once.
  */
 export function wholeAtOnce(body: string | Uint8Array, bytes: number): ReadableStream<Uint8Array> {
   const source: Bun.DirectUnderlyingSource<Uint8Array> = {
@@ -89,29 +86,25 @@ export function wholeAtOnce(body: string | Uint8Array, bytes: number): ReadableS
       controller.end();
     },
   };
-  // Only a strategy of its own makes the runtime wait for the end.
+  // Only its own strategy makes the runtime wait for the end.
   return new ReadableStream(source, { highWaterMark: bytes + 1 });
 }
 
-/** Gives up a body nobody will read. */
 export async function discardBody(body: BodyStream): Promise<void> {
   if (body instanceof ReadableStream) await body.cancel();
   else await body[Symbol.asyncIterator]().return?.();
 }
 
-/** Between two looks at credential and right: a look costs two reads of the state database. */
+/** Between two checks of credential and right; a check costs two reads of the state database. */
 const RECHECK_MS = 2_000;
 
-/**
- * The same body; breaks off, so that nobody takes it for a whole one, when `isAllowed` answers false or cannot tell. Asked
- * before a piece is handed out, however long it was waited for: who does not read gets nothing more either.
- */
+/** Aborts the body when `isAllowed` answers false or fails. Asked before each piece, however long it was waited for. */
 export function whileAllowed(
   body: BodyStream,
   isAllowed: () => Promise<boolean>,
   recheckMs: number = RECHECK_MS,
 ): AsyncIterable<Uint8Array> {
-  // No generator: one that was never begun would not let go of the body when it is given up.
+  // Not a generator: one never started would not release the body.
   const reader = byteStream(body).getReader();
   let checkedAt = performance.now();
   const requireRight = async (): Promise<void> => {
@@ -129,7 +122,7 @@ export function whileAllowed(
         try {
           await requireRight();
         } catch (error) {
-          // Why it breaks off is told already; that its source cannot be stopped changes nothing.
+          // The reason is reported already.
           await reader.cancel(error).catch(() => undefined);
           throw error;
         }

@@ -1,9 +1,7 @@
 /**
- * Bytes of an opened file as an answer: whole or in parts, or that the client has them already (RFC 9110).
- *
- * Nothing here grows with the file. Up to WHOLE_BYTES are read at once; more is sent by the kernel from the opened file: one that is
- * replaced goes on as it was, one that shrinks leaves the answer shorter than announced. Bun sends parts of a path only,
- * not of a descriptor's number: hence the path of the descriptor.
+ * Bytes of an opened file as an answer: whole, in parts, or 304 (RFC 9110). Memory does not grow with the file: up to
+ * WHOLE_BYTES are read at once, more is sent by the kernel. A replaced file goes on as it was, a shrunk one ends early. Bun
+ * sends parts only of a path, not of a descriptor's number: hence the path of the descriptor.
  */
 import { existsSync } from 'node:fs';
 import type { HeldFile } from '../../base/files/file-source.ts';
@@ -12,39 +10,38 @@ import { isTextLike, MIN_GZIP_BYTES, acceptsGzip, quotedTag } from './negotiate.
 import { byteStream } from './outgoing-stream.ts';
 import { emptyReply, type Reply, type Answer } from './reply.ts';
 
-/** Read into memory at once. A thousand slow readers hold a thousand times this. */
+/** A thousand slow readers hold a thousand times this. */
 const WHOLE_BYTES = 256 * 1024;
-/** Read at a time where the bytes pass through us. */
+/** Where the bytes pass through this process. */
 const CHUNK_BYTES = 128 * 1024;
-/** Bun opens the path while it sends the head; the descriptor stays a little longer. */
+/** Bun opens the path while it sends the head. */
 const CLOSE_DELAY_MS = 1_000;
-/** Linux: the opened files of this process by number. */
+/** Linux: the open files of this process by number. */
 const DESCRIPTORS = '/proc/self/fd';
 
-/** One version of some bytes. `headers` has their type and `Last-Modified`, as far as known. */
+/** `headers`: its type and `Last-Modified`, if known. */
 export interface RangedContent {
   readonly file: HeldFile;
-  /** Whether the file still holds the bytes that were opened. */
+  /** The file still holds the bytes that were opened. */
   isUnchanged(): boolean;
   readonly etag: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A compressed answer has neither length nor ranges, which programs that read data files need. */
+  /** A compressed answer has neither length nor ranges, which readers of data files need. */
   readonly mayCompress: boolean;
 }
 
-/** An answer, and what of the file it still needs after it was given: nothing, its path for a moment, or all of it. */
+/** How long the file is needed after the answer was given: not at all, its path for a moment, or open. */
 export interface RangedAnswer {
   readonly answer: Answer;
   readonly needs: 'nothing' | 'path' | 'file';
 }
 
-/** Once an answer was given. */
 export async function closeWhenSent(file: HeldFile, needs: RangedAnswer['needs']): Promise<void> {
   if (needs === 'nothing') await file.close();
   else if (needs === 'path') setTimeout(() => void file.close(), CLOSE_DELAY_MS);
 }
 
-/** The caller closes the file as the answer needs it, with `closeWhenSent`. */
+/** The caller closes the file with `closeWhenSent`. */
 export async function rangedAnswer(
   context: Context,
   version: RangedContent,
@@ -65,7 +62,6 @@ export async function rangedAnswer(
   return ranges.length === 1 ? partAnswer(version, only) : partsAnswer(version, ranges);
 }
 
-/** Without a body. */
 function unsatisfiable({ file, headers }: RangedContent): Reply {
   const { 'Content-Type': _, 'Content-Disposition': __, ...rest } = headers;
   return emptyReply(416, { ...rest, 'Content-Range': `bytes */${file.size}` });
@@ -97,7 +93,7 @@ async function wholeAnswer(
     : held(response(await file.read(0, file.size), version, 200, {}));
 }
 
-/** The server compresses it on its way; a part of it cannot be asked for. */
+/** Compressed on its way, so without ranges. */
 async function compressedAnswer(
   { method }: Context,
   version: RangedContent,
@@ -153,7 +149,7 @@ async function* partPieces(
   yield Buffer.from(`\r\n--${boundary}--\r\n`, 'latin1');
 }
 
-/** Throws when the file is no longer what was opened, before its last piece is given away. */
+/** Throws when the file changed, before the last piece is given out. */
 async function* rangeBytes(
   { file, isUnchanged }: RangedContent,
   { from, to }: ByteRange,
@@ -168,7 +164,7 @@ async function* rangeBytes(
   }
 }
 
-/** The same pieces; the file is closed after the last one, and when nobody wants more. */
+/** Closes the file after the last piece, and when the reader leaves. */
 function closing(pieces: AsyncGenerator<Uint8Array>, file: HeldFile): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]: () => ({
@@ -223,13 +219,13 @@ interface ByteRange {
   readonly to: number;
 }
 
-/** More are answered with the whole file: nobody who means well asks for so many. */
+/** More are answered with the whole file: no honest client asks for so many. */
 const MAX_RANGES = 32;
 const RANGE = /^(?:(\d+)-(\d*)|-(\d+))$/;
 
 /**
- * The parts a `Range` header asks of a file of `size` bytes, in their order, with overlapping ones merged; null to answer
- * with the whole file (no header, not understood, too many); empty when none of them can be satisfied.
+ * In their order, overlapping ones merged; null for the whole file (no header, not understood, too many); empty when none
+ * can be satisfied.
  */
 function parseRanges(header: string | null, size: number): ByteRange[] | null {
   const list = /^bytes\s*=(.*)$/i.exec(header ?? '')?.[1];
@@ -250,7 +246,7 @@ function parseRanges(header: string | null, size: number): ByteRange[] | null {
   return merged(ranges);
 }
 
-/** Overlapping parts become one where the first of them stands. */
+/** At the place of the first. */
 function merged(ranges: readonly ByteRange[]): ByteRange[] {
   const result: ByteRange[] = [];
   for (const range of ranges) {
@@ -270,8 +266,8 @@ function merged(ranges: readonly ByteRange[]): ByteRange[] {
 }
 
 /**
- * Whether an `If-Range` still holds, so that parts may be sent: the strong entity tag without its quotes, or the exact
- * date of the last change. A tag of a compressed answer does not hold: its parts are other bytes.
+ * Whether parts may be sent: the strong entity tag, or the exact date of the last change. The tag of a compressed answer
+ * never holds: its parts are other bytes.
  */
 function rangeHolds(ifRange: string | null, etag: string, lastModified: string): boolean {
   if (ifRange === null) return true;
@@ -279,7 +275,6 @@ function rangeHolds(ifRange: string | null, etag: string, lastModified: string):
   return value.startsWith('"') ? value === `"${etag}"` : value === lastModified;
 }
 
-/** `Content-Range` of a part. */
 function contentRange({ from, to }: ByteRange, size: number): string {
   return `bytes ${from}-${to - 1}/${size}`;
 }

@@ -1,27 +1,24 @@
-/**
- * What a handler answers, as plain data. `respond.ts` adds what every response has: security headers, cookies,
- * conditional answers, compression.
- */
+/** What a handler answers. `respond.ts` adds security headers, cookies, conditional answers and compression. */
 
-/** Pieces of a body as they are made; text is UTF-8. Asked for no faster than the client takes them. */
+/** Text is UTF-8. Pulled no faster than the client reads. */
 export type BodyStream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>;
 
 export interface Reply {
   readonly status: number;
-  /** Without the ones every response has. `Cache-Control` given here wins over that of the route. */
+  /** `Cache-Control` here wins over that of the route. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Null: none; for a HEAD with a `Content-Type`, one that was not made. */
+  /** For a HEAD with a `Content-Type`, null means not made. */
   readonly body: string | Uint8Array | BodyStream | null;
   /**
-   * Strong entity tag without quotes and `-gz`. A GET or HEAD whose `If-None-Match` names it is answered 304 and
-   * the body dropped; to spare making it, ask `context.isNotModified` first.
+   * Strong, without quotes and `-gz`. A GET or HEAD whose `If-None-Match` names it is answered 304; to avoid making the
+   * body, ask `context.isNotModified` first.
    */
   readonly etag?: string;
-  /** The same object answers many requests, each with the same cache rule, and never changes: its headers are kept. */
+  /** The same object answers many requests under one cache rule and never changes, so its headers are cached. */
   readonly isKept?: boolean;
 }
 
-/** A `Response` goes out as it is but for the headers every response has. */
+/** A `Response` only gets the headers every response has. */
 export type Answer = Reply | Response;
 
 interface ReplyOptions {
@@ -30,7 +27,7 @@ interface ReplyOptions {
   readonly etag?: string;
 }
 
-/** A value as compact JSON. Integers past 2^53 must be in their text already: bigint throws. */
+/** Throws for bigint: integers past 2^53 must be text already. */
 export function jsonReply(value: unknown, options: ReplyOptions = {}): Reply {
   return bodyReply(JSON.stringify(value), 'application/json', options);
 }
@@ -50,12 +47,11 @@ export function bodyReply(body: Reply['body'], type: string, options: ReplyOptio
   };
 }
 
-/** A status without a body: 204 unless said otherwise. */
 export function emptyReply(status = 204, headers: Readonly<Record<string, string>> = {}): Reply {
   return { status, headers, body: null };
 }
 
-/** Sends the client elsewhere; `location` is a path of this server, or an address the product made. */
+/** `location`: a path of this server, or an address the product made. */
 export function redirectReply(location: string, status: 302 | 303 = 302): Reply {
   return emptyReply(status, { Location: location });
 }

@@ -1,7 +1,3 @@
-/**
- * From a handler's answer to the response on the wire: conditional answers, compression, cookies and the headers every
- * response has.
- */
 import {
   gzipBytes,
   gzipStream,
@@ -16,12 +12,12 @@ import { byteStream, countedStream, discardBody, wholeAtOnce } from './outgoing-
 import type { StreamEnd } from './outgoing-stream.ts';
 import type { BodyStream, Reply, Answer } from './reply.ts';
 
-/** Headers a handler may set itself; every other one of ours wins over its. */
+/** A handler's own value wins. */
 const OVERRIDABLE: ReadonlySet<string> = new Set(['content-security-policy', 'cache-control']);
-/** Media types are a small closed set, cache rules too; this only bounds a mistake. */
+/** Media types and cache rules are a small closed set; this bounds a mistake. */
 const MAX_TEMPLATES = 256;
 
-/** Late bodies of this size are sent at once (see `wholeAtOnce`): smaller ones are anyway, larger ones are not worth a copy. */
+/** Late bodies of this size are sent at once (`wholeAtOnce`): smaller ones are anyway, larger ones are not worth a copy. */
 const AT_ONCE_BYTES = { least: 12 * 1024, most: 2 * 1024 * 1024 };
 
 type EncodedBody = string | Uint8Array | ReadableStream<Uint8Array>;
@@ -29,16 +25,15 @@ type EncodedBody = string | Uint8Array | ReadableStream<Uint8Array>;
 interface ResponseFacts {
   readonly request: Request;
   readonly requestId: string;
-  /** `Cache-Control` of the route. */
   readonly cacheControl: string;
   readonly cookies: readonly string[];
-  /** The answer comes after the turn of the event loop that took the request. */
+  /** After the turn of the event loop that took the request. */
   readonly isLate: boolean;
-  /** Hears once how the body ended, and the status; at once unless the body is a stream. */
+  /** Called once; at once unless the body is a stream. */
   onEnd(end: StreamEnd, status: number): void;
 }
 
-/** Headers that all answers of one media type and cache rule share. */
+/** Shared by all answers of one media type and cache rule. */
 interface Template {
   readonly headers: Headers;
   readonly isText: boolean;
@@ -46,9 +41,8 @@ interface Template {
 
 export class Responder {
   readonly #base: Headers;
-  /** By cache rule, by media type. */
   readonly #templates = new Map<string, Map<string, Template>>();
-  /** Of replies that answer again; without what differs from request to request. */
+  /** Of replies with `isKept`. */
   readonly #kept = new WeakMap<Reply, Headers>();
 
   /** `base`: the security headers. */
@@ -80,7 +74,7 @@ export class Responder {
     return new Headers(kept);
   }
 
-  /** A response somebody else made, with the headers every response has. Its own policy and cache rules stay. */
+  /** Its own policy and cache rules stay. */
   #complete(response: Response, facts: ResponseFacts): Response {
     const { headers } = response;
     for (const [name, value] of this.#base) {
@@ -111,7 +105,6 @@ export class Responder {
   }
 }
 
-/** The headers of an uncompressed answer. */
 function headersOf(reply: Reply, shared: Headers, isText: boolean): Headers {
   const headers = new Headers(shared);
   for (const name in reply.headers) {
@@ -134,7 +127,7 @@ function addVary(headers: Headers, vary: string): void {
   headers.set('Vary', `${vary}, Accept-Encoding`);
 }
 
-/** The client has this version: the handler says so, or its answer turns out to be it. */
+/** Said by the handler, or found by the entity tag. */
 function isAlreadyKnown({ status, etag }: Reply, { method, headers }: Request): boolean {
   if (status === 304) return true;
   if (etag === undefined || status !== 200 || (method !== 'GET' && method !== 'HEAD')) return false;
@@ -142,7 +135,7 @@ function isAlreadyKnown({ status, etag }: Reply, { method, headers }: Request): 
 }
 
 function notModified({ etag, body }: Reply, headers: Headers, facts: ResponseFacts): Response {
-  // Nobody reads it; that giving it up fails changes nothing for the client.
+  // Nobody reads it.
   if (body !== null && !isWhole(body)) void discardBody(body).catch(() => undefined);
   headers.delete('Content-Type');
   headers.delete('Content-Disposition');
@@ -153,7 +146,7 @@ function notModified({ etag, body }: Reply, headers: Headers, facts: ResponseFac
   return send(null, 304, headers, facts);
 }
 
-/** Whether a text goes out compressed: it is long enough, and the client takes gzip. The headers follow. */
+/** Sets the headers too. */
 function agreeOnGzip({ body }: Reply, headers: Headers, request: Request): boolean {
   if (body !== null && isWhole(body) && body.length <= MIN_GZIP_BYTES) return false;
   if (!acceptsGzip(request.headers.get('accept-encoding'))) return false;
@@ -168,7 +161,7 @@ function encodedBody(
   isGzipped: boolean,
 ): EncodedBody | null {
   if (body === null) {
-    // A null body would go out as `Content-Length: 0`, which is not what GET says.
+    // A null body would go out as `Content-Length: 0`, unlike that of GET.
     const isLeftOut = request.method === 'HEAD' && headers['Content-Type'] !== undefined;
     return isLeftOut ? new ReadableStream() : null;
   }
@@ -198,7 +191,7 @@ function send(
     body !== null &&
     bytes >= AT_ONCE_BYTES.least &&
     bytes <= AT_ONCE_BYTES.most &&
-    // The head of what is not sent tells its length too.
+    // The head alone tells the length.
     facts.request.method !== 'HEAD';
   const sent = isAtOnce ? wholeAtOnce(body, bytes) : body;
   return new Response(sent as Bun.BodyInit | null, { status, headers });

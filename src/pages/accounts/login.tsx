@@ -1,7 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-/**
- * Signs in by a plain form or by JSON.
- */
 import { Elysia } from 'elysia';
 import { loginModel, messageModel } from '../../api/account-models.ts';
 import { AppError } from '../../base/errors.ts';
@@ -75,7 +72,7 @@ async function postLogin(context: Context): Promise<Reply> {
   }
 }
 
-/** Failures that the person can correct in the form itself. */
+/** Failures that the form itself can correct. */
 const SHOWN_IN_FORM: ReadonlySet<number> = new Set([401, 422, 429, 503]);
 
 function textMember(body: unknown, name: string): string | null {
@@ -85,16 +82,14 @@ function textMember(body: unknown, name: string): string | null {
 }
 
 interface LastAttempt {
-  /** Where to go afterwards: a safe path. */
+  /** A safe path. */
   readonly next: string;
   readonly username?: string;
-  /** Its text is shown and its status answered. */
   readonly error?: AppError;
   /** Nobody has an account yet. */
   readonly isFirstRun?: boolean;
 }
 
-/** The page, for whoever asks. */
 export function loginForm(context: Context, last: LastAttempt): Reply {
   const { next, username = '', error, isFirstRun = false } = last;
   const { localLogin, oidc } = context.services;
@@ -114,15 +109,15 @@ function problemText(error: AppError): string {
 }
 
 interface LoginView {
-  /** Where to go afterwards: a path already checked to be on this server. */
+  /** Already checked to be on this server. */
   readonly next: string;
-  /** Why the last attempt failed; null on the first visit. */
+  /** Null on the first visit. */
   readonly problem: string | null;
   readonly username: string;
   /** False while only the identity provider signs people in. */
   readonly hasPasswordForm: boolean;
   readonly hasOidc: boolean;
-  /** There is no account yet, and the server printed a link to make the first one. */
+  /** The server printed a link to make the first account. */
   readonly isFirstRun: boolean;
 }
 

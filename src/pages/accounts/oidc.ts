@@ -1,9 +1,7 @@
 import { Elysia } from 'elysia';
 /**
- * Sign-in through the identity provider, and the metadata by which clients find it.
- *
- * A browser gets every failure as the sign-in page with the reason, so that a local password can be used while the
- * provider is down.
+ * Sign-in through the identity provider, and its metadata for clients. Browsers get every failure as the sign-in page with
+ * the reason, so a local password works while the provider is down.
  */
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
@@ -51,7 +49,6 @@ const signIn = {
   neverRedirects: true,
   isListed: ({ oidc }: ServerServices) => oidc !== null,
 } as const;
-/** Not in the OpenAPI document, so nothing is described. */
 const metadata = {
   access: 'public',
   hasJsonErrors: true,
@@ -85,7 +82,7 @@ function metadataReply({ services, baseUrl }: Context): Reply {
   });
 }
 
-/** Of a sign-in under way at the identity provider. */
+/** While a sign-in is in progress. */
 const COOKIES = ['svc_oidc_state', 'svc_oidc_verifier', 'svc_oidc_nonce', 'svc_oidc_next'] as const;
 
 async function start(context: Context): Promise<Reply> {

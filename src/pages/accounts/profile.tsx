@@ -1,7 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-/**
- * A user's own page. Plain forms, which all come back to it.
- */
+/** Plain forms, which all return to the page. */
 import { Elysia } from 'elysia';
 import { MAX_KEY_DAYS } from '../../accounts/identity/api-keys.ts';
 import { AppError } from '../../base/errors.ts';
@@ -133,13 +131,12 @@ interface ProfileView {
   readonly username: string;
   readonly isSuperuser: boolean;
   readonly isReadOnly: boolean;
-  /** False for accounts that sign in only at the identity provider. */
+  /** False for accounts of the identity provider. */
   readonly hasPassword: boolean;
   readonly sessions: readonly SessionView[];
   readonly keys: readonly ApiKeyView[];
-  /** An event client has asked for a token. */
   readonly hasToken: boolean;
-  /** Set right after the key is made, the only time its value is shown. */
+  /** Right after the key is made: its value is shown once. */
   readonly newKey: NewApiKeyView | null;
   readonly notice: string | null;
   readonly problem: string | null;

@@ -1,7 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-/**
- * Makes the first superuser, on a server that has none yet.
- */
 import { Elysia } from 'elysia';
 import { MAX_NAME_CHARACTERS } from '../../accounts/identity/names.ts';
 import { MAX_PASSWORD_LENGTH } from '../../accounts/identity/passwords.ts';
@@ -82,7 +79,7 @@ function problemText(error: AppError): string {
 }
 
 interface SetupView {
-  /** The token of the address; `''`: the person types it. */
+  /** `''`: the person types it. */
   readonly token: string;
   readonly problem: string | null;
   readonly username: string;

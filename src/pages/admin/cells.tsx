@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-/** The kinds of cells of lists and of boxes of forms. A cell that is a member of its row is sorted by the member's name. */
+/** Kinds of cells of lists. A cell that is a member of its row is sorted by the member's name. */
 import { MAX_KEY_DAYS } from '../../accounts/identity/api-keys.ts';
 import { MAX_NAME_CHARACTERS } from '../../accounts/identity/names.ts';
 import type { Permission } from '../../accounts/rights/permissions.ts';
@@ -13,7 +13,6 @@ import { Select } from '../parts/forms.tsx';
 import { Act, type Surroundings } from './page.tsx';
 import { ADMIN_PAGES } from './sections.ts';
 
-/** With script shown as a distance from now. */
 export function moment<Item>(
   label: string,
   of: Of<Item, string | null>,
@@ -62,7 +61,6 @@ export function user<Item extends { readonly user_id: number; readonly username:
   return cell('User', ({ user_id: id, username }) => <UserLink {...{ id, username }} />, sort);
 }
 
-/** The link to the audit of an item, as the only thing that can be done. */
 export function audit<Item>(
   of: (item: Item) => readonly [query: Readonly<Record<string, string>>, about: string],
 ): Column<Item> {
@@ -73,7 +71,6 @@ export function audit<Item>(
   };
 }
 
-/** Links and buttons of an item. */
 export function acts<Item>(
   of: (item: Item, around: Surroundings) => readonly JSX.Element[],
 ): Column<Item, Surroundings> {
@@ -141,7 +138,6 @@ export function GroupLink({ id, name, isTag = false }: GroupName & { readonly is
   );
 }
 
-/** The others are behind one link. */
 const GROUPS_IN_CELL = 8;
 
 export function GroupLinks(props: { groups: readonly GroupName[]; moreHref: string }) {

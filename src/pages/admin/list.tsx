@@ -1,7 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 /**
- * The lists of administration: the part of a list that a request asks for, and its filters, table and paging as markup.
- * The whole state is in the address. Several lists of one page keep apart by a prefix, their `part`.
+ * The lists of administration. The whole state is in the address; several lists of one page have prefixes, their `part`.
  */
 import type { PropsWithChildren } from '@kitajs/html';
 import { adminOf } from '../../api/admin/handlers.ts';
@@ -23,7 +22,6 @@ import type { Surroundings } from './page.tsx';
 const PAGE_ITEMS = 50;
 const MAX_OFFSET = 1_000_000_000;
 
-/** The part of a list that a page shows. */
 export interface Listing<Item> {
   readonly items: readonly Item[];
   readonly total: number;
@@ -41,7 +39,7 @@ export interface Listing<Item> {
   readonly dataHref: string | null;
   /** `''` for the only list of a page. */
   readonly part: string;
-  /** The other lists' part of the address; the filter form keeps it. */
+  /** Parameters of the other lists, which the filter form keeps. */
   readonly kept: readonly (readonly [name: string, value: string])[];
   /** All that match, as downloads. */
   readonly files: Readonly<Record<Format, string>>;
@@ -57,19 +55,16 @@ export interface Filter {
   readonly choices?: readonly (readonly [value: string, text: string])[];
 }
 
-/** What a list looks like. */
 export interface Table<Item> {
   readonly nouns: readonly [one: string, many: string];
   readonly filters?: readonly Filter[];
   /** So few items have no filter boxes. */
   readonly few?: number;
-  /** Shown instead of an empty table, with a way on. */
   readonly empty: string;
   readonly wayOn?: { readonly label: string; readonly href: string };
   readonly columns: readonly Column<Item, Surroundings>[];
 }
 
-/** A list that the database filters, sorts and pages, as for the routes for programs. */
 interface DatabaseList {
   readonly source: Pick<ListSource, 'sortable' | 'order'>;
   readonly read: (
@@ -79,7 +74,7 @@ interface DatabaseList {
   ) => Promise<ListPage>;
   /** The route for programs. */
   readonly dataPath: string;
-  /** Columns that may contain the text of a box, whatever the case. */
+  /** Columns searched by a box, ignoring case. */
   readonly search: Readonly<Record<string, readonly string[]>>;
   /** Further conditions; undefined entries are left out. */
   readonly parts?: readonly (FilterPart | undefined)[];
@@ -137,7 +132,6 @@ export async function readListing<Item>(
   };
 }
 
-/** Throws `invalid-query` for too many rows. */
 async function allOf(
   page: (more: Readonly<Record<string, string>>) => Promise<ListPage>,
 ): Promise<Pick<ListPage, 'items' | 'total'>> {
@@ -239,7 +233,7 @@ function placeOf(
   const values = filters.map(({ name }) => [name, boxValue(context, name)] as const);
   const own = new Set([...filters.map(({ name }) => name), 'done', named('offset', part)]);
   const kept = [...linkQuery].filter(([name]) => !own.has(name));
-  /** Another part or order of the list; a new order begins at its first page. */
+  /** A new order begins at its first page. */
   const hrefOf = (change: Readonly<Record<string, string>>): string => {
     const rest = [...linkQuery].filter(
       ([name]) => name !== 'done' && name !== named('offset', part),
@@ -276,7 +270,6 @@ function placeOf(
   };
 }
 
-/** A parameter of one of several lists: `members-offset`. */
 function named(parameter: 'offset' | 'sort', part: string): string {
   return part === '' ? parameter : `${part}-${parameter}`;
 }
@@ -291,7 +284,7 @@ export function boxValue(context: Context, name: string): string {
   return (context.queryValue(name) ?? '').trim();
 }
 
-/** Whether one of the texts contains that of the box, whatever the case. */
+/** Ignoring case. */
 export function boxHolds(context: Context, name: string): (...texts: readonly string[]) => boolean {
   const wanted = boxValue(context, name).toLowerCase();
   return (...texts) => texts.some((text) => text.toLowerCase().includes(wanted));
@@ -364,7 +357,6 @@ interface FilterFormProps {
   readonly path: string;
   readonly filters: readonly Filter[];
   readonly listing: Pick<Listing<unknown>, 'clearHref' | 'kept' | 'filters'>;
-  /** Of the list. */
   readonly id: string;
 }
 

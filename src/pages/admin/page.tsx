@@ -1,11 +1,8 @@
 /** @jsxImportSource @kitajs/html */
 /**
- * A page of administration: its route, its frame, its forms and the question before something is deleted. A page is one
- * descriptor in nouns/.
- *
- * A form posts to the page it is on and names its `action`. A destructive one is answered with a question first, which
- * browser/admin.ts shows as a dialog; a success redirects to the page, a refusal shows the page with the reason. Every action
- * calls an operation that a route for programs calls too.
+ * A page of administration is one descriptor in nouns/. A form posts to its page and names its `action`. A destructive one
+ * is answered with a question, which browser/admin.ts shows as a dialog; a success redirects to the page, a refusal shows
+ * the page with the reason. Every action calls an operation that a route for programs calls too.
  */
 import { type AnyElysia, Elysia } from 'elysia';
 import type { PropsWithChildren } from '@kitajs/html';
@@ -30,13 +27,12 @@ import { ADMINISTRATION, type Crumb, type FrameView, type Page } from '../frame.
 import { ADMIN_PAGES, ADMIN_SECTIONS } from './sections.ts';
 
 interface AdminState {
-  /** Path and query of the page: its forms are sent there and come back there. */
   readonly address: string;
-  /** False in read-only mode: no form is shown. */
+  /** False in read-only mode. */
   readonly mayChange: boolean;
   readonly notice: string | null;
   readonly problem: string | null;
-  /** What was typed into the form that was refused, without passwords. */
+  /** Of the refused form, without passwords. */
   readonly entered: Readonly<Record<string, string>>;
 }
 
@@ -50,7 +46,6 @@ export interface Surroundings {
   readonly frame: FrameView;
 }
 
-/** A form that was sent. */
 export interface Submission {
   readonly context: Context;
   readonly services: ServerServices;
@@ -64,14 +59,13 @@ export interface Submission {
 interface Question {
   readonly title: string;
   readonly effects: readonly string[];
-  /** Names the action: `Delete user bea`. */
   readonly button: string;
 }
 
 interface AdminAction<Data> {
   /** Makes the question; absent: none is asked. Throws as `run`. */
   readonly asks?: (sent: Submission) => Promise<Question> | Question;
-  /** A returned value is shown on the same page at once, instead of a redirect to the page. */
+  /** A returned value is shown at once, instead of a redirect. */
   readonly run: (sent: Submission) => Promise<Partial<Data> | void>;
   readonly done: string;
   /** Path of the page shown next; the same one unless given. */
@@ -84,7 +78,6 @@ interface Definition<Data> {
   readonly name?: string;
   readonly summary: string;
   readonly title: string | ((data: Data) => string);
-  /** Between administration and this page. */
   readonly trail?: readonly Crumb[];
   readonly read: (context: Context, admin: Administrator) => Promise<Data>;
   readonly content: (data: Data, around: Surroundings) => JSX.Element;
@@ -125,7 +118,7 @@ export function adminPage<Data>(definition: Definition<Data>): AdminPage<Data> {
   return { ...definition, page, route: routeOf({ ...definition, page }) };
 }
 
-/** Beside the content where there is room, else behind its button; both work without script. */
+/** Both forms work without script. */
 function Sections({ path }: { path: string }) {
   const isHere = (href: string): boolean => path === href || path.startsWith(`${href}/`);
   return (
@@ -257,7 +250,6 @@ function isListing(value: unknown): value is NamedRows {
   return typeof value === 'object' && value !== null && 'items' in value && 'part' in value;
 }
 
-/** Path and query without the notice of the last action. */
 function addressOf({ path, linkQuery }: Context): string {
   const kept = new URLSearchParams(linkQuery);
   kept.delete('done');
@@ -303,9 +295,7 @@ async function take<Data>(
 }
 
 interface ConfirmView extends Question {
-  /** Where the form is sent, and where "back" leads. */
   readonly address: string;
-  /** All fields of the form except the CSRF token. */
   readonly fields: readonly (readonly [name: string, value: string])[];
 }
 
@@ -380,14 +370,12 @@ export function FoldedForm(
 interface ActProps {
   readonly action: string;
   readonly label: string;
-  /** The object acted on, for screen readers. */
+  /** For screen readers. */
   readonly about: string;
   readonly fields?: Readonly<Record<string, string | number>>;
-  /** False: done without a question. */
   readonly asks?: boolean;
 }
 
-/** A button that is a form. */
 export function Act(props: Surroundings & ActProps) {
   const { state, frame, action, label, about, fields = {}, asks = true } = props;
   if (!state.mayChange) return '';

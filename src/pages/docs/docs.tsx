@@ -159,7 +159,6 @@ function Operation({ operation }: { operation: OperationLink }) {
   );
 }
 
-/** A handler has none while its program does not run. */
 function operationCount(count: number): string {
   if (count === 0) return 'no operation yet';
   return count === 1 ? '1 operation' : `${count} operations`;

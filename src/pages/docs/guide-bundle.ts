@@ -1,7 +1,4 @@
-/**
- * The chapters of the guide as a text inside the executable. Macros: they run while the executable is bundled (or a module is
- * loaded from source), so that nothing is rendered by a server.
- */
+/** Macros: they run while the executable is bundled (or a module is loaded from source), so a server renders nothing. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
@@ -14,7 +11,7 @@ export function bundledGuide(): string {
   return built.stdout.toString();
 }
 
-/** The names of the chapters, with blanks between them, in the order of the index. */
+/** Separated by blanks, in the order of the index. */
 export function bundledChapterNames(): string {
   const index = readFileSync(resolve(ROOT, 'docs/README.md'), 'utf8');
   const links = index.matchAll(/^\s*(?:\d+\.|-) \[[^\]]+\]\(([a-z-]+)\.md\)/gm);

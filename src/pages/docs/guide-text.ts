@@ -1,13 +1,9 @@
-/**
- * The guide inside the executable: its chapters, and finding words in them.
- *
- * Made from docs/ when the executable is built (build/guide.ts); unpacked when somebody first asks, about a millisecond.
- */
+/** The guide, made from docs/ when the executable is built (build/guide.ts); unpacked on demand, about a millisecond. */
 import type { OutlineEntry } from '../../docroot/kind.ts';
 import { bundledChapterNames, bundledGuide } from './guide-bundle.ts' with { type: 'macro' };
 
 export interface GuideChapter {
-  /** Last part of its address; `''` for the index. */
+  /** `''` for the index. */
   readonly name: string;
   readonly title: string;
   /** HTML of the allow list for documents. */
@@ -23,7 +19,6 @@ interface GuideSection {
   readonly text: string;
 }
 
-/** A section that has all the words. */
 export interface GuideHit {
   readonly chapter: string;
   readonly title: string;
@@ -34,27 +29,26 @@ export interface GuideHit {
 const MAX_WORDS = 10;
 const MAX_HITS = 30;
 const SNIPPET_CHARACTERS = 200;
-/** What a snippet shows before its first word. */
+/** Shown before the first word. */
 const LEAD_CHARACTERS = 60;
 
-/** Names of the chapters in their order, without the index. */
+/** Without the index. */
 export const GUIDE_CHAPTERS: readonly string[] = bundledChapterNames().split(' ');
 
 let unpacked: readonly GuideChapter[] | null = null;
 
-/** Every chapter, the index first. */
+/** The index first. */
 export function guideChapters(): readonly GuideChapter[] {
   unpacked ??= JSON.parse(bundledGuide()) as GuideChapter[];
   return unpacked;
 }
 
-/** Address of a chapter, or of a place in it. */
 export function guideAddress(name: string, anchor: string | null = null): string {
   const path = name === '' ? '/docs/guide' : `/docs/guide/${name}`;
   return anchor === null ? path : `${path}#${encodeURIComponent(anchor)}`;
 }
 
-/** The sections in which every word of `query` occurs, whatever its case; those with one in their title first. At most 30. */
+/** Sections with every word of `query`, ignoring case; those with one in their title first. At most 30. */
 export function findInGuide(query: string): GuideHit[] {
   const words = query
     .toLowerCase()

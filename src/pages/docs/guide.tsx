@@ -1,9 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-/**
- * A chapter of the guide, or the results of a search in all chapters.
- *
- * The text is made from docs/ when the executable is built, and is the only thing here inserted as markup.
- */
+/** The text is made when the executable is built, and is the only thing here inserted as markup. */
 import { Elysia } from 'elysia';
 import type { OutlineEntry } from '../../docroot/kind.ts';
 import type { Context } from '../../http/context.ts';
@@ -63,13 +59,11 @@ interface GuideView {
   /** Sanitised like documents, with a heading of level 1. */
   readonly body: string;
   readonly outline: readonly OutlineEntry[];
-  /** Without the index. */
   readonly chapters: readonly ChapterLink[];
   readonly previous: ChapterLink | null;
   readonly next: ChapterLink | null;
   /** `''`: no search. */
   readonly q: string;
-  /** Null when nothing was searched for. */
   readonly hits: readonly GuideHit[] | null;
 }
 

@@ -1,8 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-/**
- * One operation of the API: parameters and responses, a form that tries it with the page's session, and the same call
- * as curl, which needs no script.
- */
+/** Parameters and responses, a form that tries it with the page's session, and the call as curl, which needs no script. */
 import type {
   ApiOperation,
   OperationAnswer,
@@ -318,7 +315,7 @@ function Description({ text }: { text: string }) {
   );
 }
 
-/** The initial request; the script keeps it up to date. */
+/** The script keeps it up to date. */
 function curlOf({ method, path, bodies, origin }: OperationView): string {
   const [body] = bodies;
   const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

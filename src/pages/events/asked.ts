@@ -7,13 +7,12 @@ import { printSourceName } from '../../language/syntax/source-name.ts';
 /** Span of the first view. */
 export const FIRST_SPAN = '-24h';
 const FIRST_ROWS = 100;
-/** Parameter of a dataset's page that makes it the page of questions about it. */
+/** Parameter that turns a dataset's page into its questions. */
 export const ASK = 'ask';
-/** Rows of a page. */
 export const MAX_ROWS = 5_000;
 
 export interface Asked {
-  /** Asked about on a page of its own, without a span of time; null for events. */
+  /** Then without a span of time; null for events. */
   readonly dataset: string | null;
   readonly q: string;
   readonly earliest: string;
@@ -22,7 +21,7 @@ export interface Asked {
   readonly timezone: string;
   readonly limit: number;
   readonly isTable: boolean;
-  /** `1`: a chart is wanted, `0`: none is, `''`: not said. */
+  /** `1` wanted, `0` not wanted, `''` not said. */
   readonly chart: string;
 }
 
@@ -63,7 +62,7 @@ function momentIn(text: string | null): string {
   return /T[\d:.]+$/.test(plain) ? `${plain}Z` : plain;
 }
 
-/** All that selects rows, except how many a page shows. */
+/** Without the limit of rows. */
 export function wholeQuery({ q, earliest, latest, timezone }: Asked): URLSearchParams {
   return new URLSearchParams({
     q,

@@ -9,7 +9,6 @@ export interface QueryProblem {
   readonly after: string;
   readonly message: string;
   readonly suggestion: string | null;
-  /** The view with the suggestion applied; null where there is none. */
   readonly suggestionHref: string | null;
   readonly allowed: readonly string[];
 }
@@ -40,9 +39,7 @@ export function EventQueryProblem({ problem }: { problem: QueryProblem }) {
 }
 
 export interface EventQueryView {
-  /** The query is about it and has no span of time; null for events. */
   readonly dataset: string | null;
-  /** Questions to begin with. */
   readonly examples: readonly { readonly query: string; readonly href: string }[];
   readonly q: string;
   readonly earliest: string;

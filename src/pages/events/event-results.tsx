@@ -38,7 +38,7 @@ export interface EventLine {
 export interface ResultCell {
   readonly text: string;
   readonly kind: 'text' | 'number' | 'time' | 'blank';
-  /** The view that keeps only events with this value; absent where no search can do that. */
+  /** Absent where no search can do that. */
   readonly includeHref?: string | null;
 }
 
@@ -51,7 +51,7 @@ export interface EventResultsView {
   readonly columns: readonly { readonly name: string; readonly isNumeric: boolean }[];
   readonly rows: readonly (readonly ResultCell[])[];
   readonly mayReadEvents: boolean;
-  /** The server's address for programs of a reader who may send events; else null. */
+  /** For readers who may send events. */
   readonly sendsTo: string | null;
   /** The same search without its bounds of time; null where it has none. */
   readonly allTimeHref: string | null;

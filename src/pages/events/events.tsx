@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 /**
- * The explorer: a query, a span of time and their result, for events or for questions about one dataset, which have no span. Every
- * view has an address; scripts add the editor, the histogram, the fields and the live tail.
+ * A query, a span of time and their result, for events or for one dataset, which has no span. Every view has an address;
+ * scripts add the editor, the histogram, the fields and the live tail.
  */
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
@@ -49,7 +49,7 @@ import { printName } from '../../language/expressions/expression.ts';
 import type { FrameView, Page } from '../frame.tsx';
 import type { Format } from '../../tables/read/format.ts';
 
-/** The page is built in memory; of longer results it shows fewer rows. */
+/** The page is built in memory. */
 const MAX_SHOWN_BYTES = 1024 * 1024;
 /** A single row may be one large event. */
 const MAX_ROW_BYTES = 4 * 1024 * 1024;
@@ -99,7 +99,7 @@ export const eventsPageRoute = new Elysia({ name: 'events-page' })
     },
   });
 
-/** Throws `not-found` for a format that there is not. */
+/** Throws `not-found` for an unknown format. */
 export async function explorerReply(context: Context, dataset: Resource | null): Promise<Reply> {
   const asked = askedOf(context, dataset?.canonical ?? null);
   const full = withinTimes(asked.q, asked.earliest, asked.latest);
@@ -139,7 +139,6 @@ async function pageOf(
   return pageReply(context, eventsPage, view, { status });
 }
 
-/** With all rows that the format may have. */
 function runAs(
   context: Context,
   query: string,
@@ -172,7 +171,6 @@ async function run(
   }
 }
 
-/** Null for more than `maxBytes`. */
 async function boundedText(
   body: Uint8Array | ReadableStream<Uint8Array>,
   maxBytes: number,
@@ -231,7 +229,6 @@ function viewOf(
   return {
     ...common,
     problem: null,
-    // The summary says it, with a link to more rows.
     notices: meta.notices.filter((notice) => !/^Result cut at \d+ rows$/.test(notice)),
     ...formOf(rows, columns, asked, isEvents),
     figures: figuresOf(meta),
@@ -247,7 +244,7 @@ function viewOf(
   };
 }
 
-/** Questions that the columns answer, for who has not asked any yet; `rows` are some of the dataset. */
+/** `rows` are some of the dataset. */
 async function examplesOf(
   { services }: Context,
   asked: Asked,
@@ -288,7 +285,7 @@ function figuresOf({ count, truncated, scanned, elapsed_ms: elapsed }: Ran['meta
   return { rows: count, isCut: truncated, scanned, elapsedMs: elapsed };
 }
 
-/** Shows a problem in the query as typed, although its place is given in code points of the query with its times. */
+/** The place of a problem counts in the query with its times; shown is the query as typed. */
 function problemOf(asked: Asked, full: string, problem: ToldProblem): QueryProblem {
   const { length, suggestion = null, allowed = [] } = problem;
   const [told = problem.error] = problem.error.split('\n');
@@ -298,7 +295,6 @@ function problemOf(asked: Asked, full: string, problem: ToldProblem): QueryProbl
   const before = points.slice(0, offset).join('');
   const wrong = points.slice(offset, offset + length).join('');
   const after = points.slice(offset + length).join('');
-  // The column counts in the query with its times, and the place is underlined anyway.
   const message = told.replace(/ \[stage \d+, column \d+\]$/, '');
   const isWord = suggestion !== null && [suggestion, wrong].every((text) => /^[\w.-]+$/.test(text));
   // A whole statement stands for another whole query.
@@ -338,20 +334,16 @@ interface ResultFigures {
 }
 
 interface EventsView extends EventQueryView, EventResultsView, Pick<ResultForm, 'otherForm'> {
-  /** The query with its times, as it ran. */
+  /** With its times, as it ran. */
   readonly full: string;
   readonly problem: QueryProblem | null;
   readonly notices: readonly string[];
   /** Null: nothing ran, `problem` says why. */
   readonly figures: ResultFigures | null;
-  /** The same with more rows; null when all are shown. */
   readonly moreHref: string | null;
-  /** With as many rows as each format may have. */
   readonly formatHrefs: Readonly<Record<Format, string>>;
   readonly maxFileRows: number;
-  /** The rows are the events that a histogram counts. */
   readonly isCountable: boolean;
-  /** Columns of a series over time or by name. */
   readonly isChartable: boolean;
 }
 
@@ -448,7 +440,6 @@ function isDrawn({ chart, rows }: EventsView): boolean {
   return chart === '' ? rows.every(([first]) => first?.kind === 'time') : chart === '1';
 }
 
-/** Buttons that script shows for results that can be followed live. */
 function Watch() {
   return (
     <>
@@ -501,7 +492,7 @@ function Keep({ view, frame }: { view: EventsView; frame: FrameView }) {
   );
 }
 
-/** How many rows a file of the result will have, as far as known here; the script asks for the full count. */
+/** As far as known here; the script asks for the full count. */
 function FileRows({ view: { figures, maxFileRows, isCountable } }: { view: EventsView }) {
   if (figures !== null && !figures.isCut) {
     const { rows } = figures;

@@ -1,5 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-/** What would be found in pasted lines, for those who may send events. */
 import { Elysia } from 'elysia';
 import type { LineExplanation } from '../../events/intake/explanation.ts';
 import type { Context, RouteRules } from '../../http/context.ts';
@@ -41,7 +40,6 @@ export const lineFormatsRoute = new Elysia({ name: 'line-formats' })
 interface View {
   readonly lines: string;
   readonly sourcetype: string;
-  /** Null before lines were sent. */
   readonly found: readonly LineExplanation[] | null;
 }
 
@@ -141,7 +139,6 @@ function FromText({ value, from }: { value: string; from: string | null }) {
   );
 }
 
-/** One member on each line. */
 function Fields({ fields }: { fields: string }) {
   const members = Object.entries(JSON.parse(fields) as Record<string, unknown>);
   return (

@@ -4,16 +4,14 @@ import { fieldTerm, termsAdder } from '../../language/syntax/refine.ts';
 import type { EventField, EventLine, EventResultsView, ResultCell } from './event-results.tsx';
 import { addressOf, type Asked } from './asked.ts';
 
-/** Each field has links that repeat the query; after so many characters of links, fields get none. */
+/** Characters of all links; fields beyond get none. */
 const MAX_LINK_CHARACTERS = 512 * 1024;
 /** Fields that few events have can be of any number. */
 const MAX_FIELD_COLUMNS = 20;
-/** Shown elsewhere in the line of an event. */
 const SHOWN_MEMBERS = ['id', 'data', 'extracted_fields', 'created', 'updated'];
 
 export interface ResultForm extends Pick<EventResultsView, 'lines' | 'columns' | 'rows'> {
   readonly isTable: boolean;
-  /** The same events as a table or as lines; null for other rows. */
   readonly otherForm: { readonly label: string; readonly href: string } | null;
 }
 
@@ -74,7 +72,7 @@ function eventTable(
 }
 
 type ResultRow = Readonly<Record<string, unknown>>;
-/** The address of the view with more terms; null once the page has enough links. */
+/** Null once the page has enough links. */
 type Refine = (terms: string) => string | null;
 
 function linesOf(rows: readonly ResultRow[], asked: Asked): EventLine[] {

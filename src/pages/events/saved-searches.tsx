@@ -212,7 +212,7 @@ async function takeAway(context: Context, id: number): Promise<Reply> {
   return show(context, { notice: `The search “${name}” is deleted.`, deleted });
 }
 
-/** Restores a deleted search under its old id: sending it twice makes one search, and its addresses work again. */
+/** Under its old id: sending it twice makes one search, and its addresses work again. */
 async function bringBack(
   context: Context,
   field: (name: string) => string,
@@ -255,7 +255,7 @@ async function readersLeft(
   return { ...left, isWhole: false };
 }
 
-/** HMAC that proves the user deleted the search with this id, so that nobody can claim the id of another's search. */
+/** Proves that the user deleted the search with this id. */
 function sealOf({ services, user }: Context, id: number): string {
   const text = `deleted saved search ${id} of user ${user.userId}`;
   return createHmac('sha256', services.serverSecret).update(text).digest('base64url');
@@ -322,9 +322,8 @@ interface SavedSearchEntry {
   readonly query: string;
   readonly isPublic: boolean;
   readonly isOwn: boolean;
-  /** Shared with the viewer by somebody else. */
   readonly isShared: boolean;
-  /** Users it is shared with, as far as the viewer may know their names. */
+  /** As far as the viewer may know their names. */
   readonly readers: readonly string[];
   readonly updatedAt: string;
   readonly openHref: string;
@@ -332,7 +331,6 @@ interface SavedSearchEntry {
 
 interface RefusedForm {
   readonly action: string;
-  /** Empty for a new search. */
   readonly id: string;
   readonly fields: ReadonlyMap<string, string>;
 }
@@ -342,19 +340,14 @@ interface SavedSearchesView {
   /** `own`, `shared`, `public`, or `''` for all. */
   readonly kind: string;
   readonly entries: readonly SavedSearchEntry[];
-  /** Counts from 1. */
   readonly first: number;
-  /** Path and query of the page: its forms are sent there and come back there. */
   readonly address: string;
-  /** Null on the first page. */
   readonly previousHref: string | null;
-  /** Null on the last page. */
   readonly nextHref: string | null;
   readonly dataHref: string;
   readonly notice: string | null;
   readonly problem: string | null;
   readonly refused: RefusedForm | null;
-  /** A search just deleted, as fields of the form that makes it again. */
   readonly deleted: ReadonlyMap<string, string> | null;
 }
 
@@ -593,7 +586,7 @@ function PublicBox({ isChecked }: { isChecked: boolean }) {
 
 interface FoldProps extends Around {
   readonly label: string;
-  /** The object acted on, for screen readers. */
+  /** For screen readers. */
   readonly about: string;
   readonly action: string;
   readonly id: string;

@@ -1,6 +1,4 @@
-/**
- * Content and media as answers (section 19): which of the forms of a file a request means.
- */
+/** Which of the forms of a file a request means. */
 import type { App } from '../../app.ts';
 import { timestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -30,8 +28,8 @@ import { documentPage } from './document.tsx';
 const PICTURE = /<img [^>]*>/g;
 
 /**
- * The markup with width and height at each picture of this server that has none and whose size is known. `markup` must have come
- * through the allow list, which writes attributes in one way only; `path` is that of the page, percent-encoded.
+ * `markup` must come from the allow list, which writes attributes in one way only; `path` is that of the page,
+ * percent-encoded.
  */
 async function withPictureSizes(
   markup: string,
@@ -52,7 +50,7 @@ async function withPictureSizes(
   });
 }
 
-/** The file that a picture without a size shows; null where it is not one of this server. */
+/** Null where the picture is not on this server. */
 function nameIn(tag: string, path: string): string | null {
   if (/ (?:width|height)="/.test(tag)) return null;
   const src = / src="([^"]*)"/.exec(tag)?.[1];
@@ -64,7 +62,7 @@ function nameIn(tag: string, path: string): string | null {
 
 const VARY = { Vary: 'Accept, Accept-Encoding' };
 
-/** Content or media the caller may use; only read. Throws `method-not-allowed`, and as the operations. */
+/** Throws `method-not-allowed`, and as the operations. */
 export async function contentReply(
   services: App,
   context: Context,
@@ -121,7 +119,7 @@ async function documentReply(services: App, context: Context, resource: Resource
   return perReader(reply);
 }
 
-/** The text as it was written, in the frame. Throws `too-large` for what is no document to read. */
+/** Throws `too-large`. */
 async function sourceReply(services: App, context: Context, resource: Resource): Promise<Answer> {
   const { rel } = resource;
   const file = await services.documents.open(resource);
@@ -149,7 +147,7 @@ function changeTime({ mtimeNs }: FileStamp): string {
   return timestamp(Number(mtimeNs) / 1e6);
 }
 
-/** The frame names the reader, so the page has a version for each of them. */
+/** The frame names the user. */
 function perReader(reply: Reply): Reply {
   return { ...reply, headers: { ...reply.headers, ...VARY }, etag: etagOf(String(reply.body)) };
 }
@@ -162,7 +160,7 @@ async function metadataReply(services: App, context: Context, resource: Resource
   return jsonReply(description, { etag, headers: VARY });
 }
 
-/** The embedded cover as an image, so that pages need not carry it. Throws `not-found` when there is none. */
+/** So pages need not carry it. Throws `not-found`. */
 async function coverReply(services: App, context: Context, resource: Resource): Promise<Answer> {
   const { thumbnail } = await describeMedia(services, resource);
   const [, type, data] = /^data:([\w/.+-]+);base64,(.*)$/.exec(thumbnail ?? '') ?? [];

@@ -1,8 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-/**
- * A dataset as a table: searched, filtered, sorted and paged by plain links and one form, so that every view has an
- * address.
- */
+/** Searched, filtered, sorted and paged by plain links and one form, so every view has an address. */
 import type { App } from '../../app.ts';
 import { AppError } from '../../base/errors.ts';
 import { statFile } from '../../base/files/file-stamp.ts';
@@ -41,18 +38,17 @@ import { parseSort } from '../../tables/read/name-list.ts';
 import type { Column } from '../../tables/types.ts';
 
 const PAGE_ROWS = 50;
-/** Pages that are made at the same time, and those of one person: of a wide table each takes 10 MB until it is sent. */
+/** Pages made at the same time, and those of one user: of a wide table each takes 10 MB until it is sent. */
 const pages = new Lane(8, 256, new Holdings(() => 4));
 const MAX_WAIT_MS = 30_000;
-/** Smaller files are read at once; of larger ones the first reading may take longer than people wait without a word. */
+/** Smaller files are read at once; the first reading of larger ones shows its progress. */
 const LARGE_BYTES = 4 * 1024 * 1024;
 const PATIENCE_MS = 1_000;
-/** Longer cells are cut: a page is for looking, the API has the whole value. */
+/** The API has the whole value. */
 const MAX_CELL_TEXT = 200;
-/** What a page may download by itself comes from a file of about this size. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
-/** The page of a dataset the caller may read. A wrong filter or sort is shown on the page, with status 422. */
+/** A wrong filter or sort is shown on the page, with status 422. */
 export async function datasetPageReply(
   services: App,
   context: Context,
@@ -74,9 +70,9 @@ export async function datasetPageReply(
     }
   };
   if (size < LARGE_BYTES) return rows();
-  // Only the reading of the file is waited for: it goes on, while a query would begin again with each look.
+  // Reading continues between requests; a query would start again.
   const reading = services.tables.current(target);
-  // Who has been told to wait asks again; then the failure is told, if there is one.
+  // The next request reports a failure.
   reading.catch(() => undefined);
   if ((await Promise.race([reading, Bun.sleep(PATIENCE_MS)])) !== undefined) {
     return rows();
@@ -110,10 +106,10 @@ async function rowsReply(services: App, context: Context, resource: Resource): P
   }
 }
 
-/** Parameters after which a row stands at another place, or the reader has gone on. */
+/** Parameters that move rows. */
 const OTHER_PLACES = ['q', 'filter', 'sort', 'offset'];
 
-/** How many rows stand before the one that `?at=<row id>` names; null when the address names none. */
+/** Null without `?at=`. */
 async function rowsBefore(
   services: App,
   context: Context,
@@ -132,7 +128,6 @@ async function rowsBefore(
   });
 }
 
-/** What else there is to show beside the rows. */
 interface Extras {
   readonly problem?: string | null;
   readonly startAt?: number | null;
@@ -171,7 +166,7 @@ async function reply(
   );
   const whole = keptQuery(context);
   const links = shown.length + rows.length + MAX_CONDITIONS;
-  // Where every column and row cannot carry the view, columns are sorted by the form and a row stands alone.
+  // Where links cannot carry the view, columns are sorted by the form.
   const repeated = whole.toString().length > MAX_REPEATED / links ? null : whole;
   const order = orderOf(parameters, table.columns);
   const heads = new Map(
@@ -210,7 +205,7 @@ async function reply(
   return pageReply(context, datasetPage, view, { status: problem === null ? 200 : 422 });
 }
 
-/** What the script of the page must know; nothing about writing for those who may not. */
+/** Nothing about writing for readers. */
 function gridOf(
   table: Table,
   resource: Resource,
@@ -276,7 +271,6 @@ function shortText(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
-/** The steps of the order, as names. */
 function orderOf(
   { sort, order }: Pick<ListParameters, 'sort' | 'order'>,
   columns: readonly Column[],
@@ -288,7 +282,7 @@ function orderOf(
   }));
 }
 
-/** The filter in words, each part with the address of the view without it. */
+/** Each part with the address of the view without it. */
 function conditionsOf(context: Context): DatasetView['conditions'] {
   const filter = context.queryValue('filter') ?? '';
   const members = Object.entries(parseFilter(filter) ?? {});
@@ -344,20 +338,18 @@ function positionText({ offset, q, filter }: ListParameters, shown: number, tota
   return `${(offset + 1).toLocaleString('en')}–${(offset + shown).toLocaleString('en')} of ${all}`;
 }
 
-/** Characters of the parameters that a page hands on to the next: filters of 64 KiB are legal. */
+/** Passed on from page to page: filters of 64 KiB are legal. */
 export const MAX_KEPT = 64 * 1024;
-/** Characters of all links of the columns, rows and conditions together. */
 const MAX_REPEATED = 512 * 1024;
 export const MAX_CONDITIONS = 50;
 /** Past it each condition has no link to the view without it. */
 const MAX_LINKED_FILTER = 4 * 1024;
-/** Cells of a page; a wide table shows fewer rows, which the grid loads by itself. */
+/** A wide table shows fewer rows; the grid loads more. */
 export const MAX_CELLS = 10_000;
 /** Characters of all cells. */
 const MAX_CELLS_TEXT = 256 * 1024;
-/** Characters of the names of all columns, which a page needs a dozen times. */
+/** A page needs them a dozen times. */
 const MAX_NAMES = 128 * 1024;
-/** Parameters that are handed on. */
 const KEPT: ReadonlySet<string> = new Set(
   'limit offset cursor order format sort filter q columns pinned values chart x y measure row delete done'.split(
     ' ',
@@ -371,7 +363,7 @@ function keptQuery(context: Context): URLSearchParams {
   );
 }
 
-/** This page's address with some parameters changed; null takes one away. */
+/** Null removes a parameter. */
 export function hrefWith(
   context: Context,
   changes: Readonly<Record<string, string | null>>,
@@ -402,7 +394,7 @@ function linksOf(resource: Resource, context: Context, hasOriginal: boolean): Da
   ];
 }
 
-/** Parameters the form changes; null when the form was not sent. */
+/** Null when the form was not sent. */
 function sentViewForm(
   context: Context,
 ): { readonly filter: string | null; readonly sort: string | null } | null {
@@ -433,20 +425,18 @@ const KEYS = [
   'Shift+Enter Show the row',
   'Alt+↓ Open the menu of the column',
 ];
-/** Keys that change something. */
 const WRITING_KEYS = /^(?:Tab|Esc|Ctrl\+[VDX]|Delete|Ctrl\+[ZY])/;
 
 interface ColumnHead {
   readonly name: string;
   readonly type: string;
-  /** Sorted by this column, or the other way round; null when the address would be too long. */
+  /** Null when the address would be too long. */
   readonly sortHref: string | null;
   readonly sorted: 'ascending' | 'descending' | null;
 }
 
 interface TableRow {
   readonly id: string;
-  /** The page of the row, where it can be edited. */
   readonly href: string;
   readonly cells: readonly string[];
 }
@@ -455,22 +445,19 @@ interface DatasetView {
   readonly name: string;
   readonly q: string;
   readonly filter: string;
-  /** Kept by the form. */
   readonly sort: string;
-  /** The parts of the filter in words. `href` is the view without the part; null when the address would be too long. */
+  /** Null when the address would be too long. */
   readonly conditions: readonly { readonly text: string; readonly href: string | null }[];
-  /** Parameters that the form of conditions passes on. */
   readonly kept: readonly (readonly [name: string, value: string])[];
   readonly order: readonly { readonly column: string; readonly isDescending: boolean }[];
   readonly columns: readonly ColumnHead[];
   readonly rows: readonly TableRow[];
-  /** Where a row is added without script; null for readers who may not. */
+  /** Without script; null for readers. */
   readonly newHref: string | null;
   /** `1–50 of 3,376 rows`. */
   readonly position: string;
   readonly previousHref: string | null;
   readonly nextHref: string | null;
-  /** The rows of this view in other formats, and the schema. */
   readonly links: readonly { readonly label: string; readonly href: string }[];
   /** The row of totals in words. */
   readonly total: string | null;
@@ -481,15 +468,12 @@ interface DatasetView {
     readonly href: string;
   }[];
   readonly problem: string | null;
-  /** Why nobody can change the rows. */
   readonly readOnly: string | null;
   /** Cells without a result. */
   readonly uncalculated: number;
-  /** For the script that turns the page into a grid. */
   readonly grid: GridData;
 }
 
-/** They show the text of their formula. */
 function uncalculatedText(count: number): string {
   const [cells, them] =
     count === 1
@@ -605,11 +589,10 @@ function Search({ view, path }: { view: DatasetView; path: string }) {
   );
 }
 
-/** A condition and an order chosen from lists; the server turns them into API parameters. */
+/** The server turns them into API parameters. */
 function ViewForm({ view, path }: { view: DatasetView; path: string }) {
   const names = view.grid.columns.map(({ name }) => name);
   if (names.length === 0) return '';
-  // One more than there are, so that another can be chosen.
   const steps = [...view.order, null, null, null].slice(0, Math.max(3, view.order.length + 1));
   const isListed = names.length * steps.length > MAX_OPTIONS;
   return (

@@ -8,9 +8,8 @@ import type { Page } from '../frame.tsx';
 interface DocumentView extends RenderedDocument {
   readonly title: string;
   readonly rel: string;
-  /** When its file was last written. */
   readonly changedAt: string;
-  /** The text as written, shown instead of the rendered page; null: the rendered page. */
+  /** Shown instead of the rendered page; null: rendered. */
   readonly source: string | null;
 }
 

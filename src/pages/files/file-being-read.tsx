@@ -1,7 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-/**
- * Shown while a large dataset is read for the first time: reloads itself until the rows are there.
- */
+/** Reloads itself until the rows are there. */
 import type { ReadProgress } from '../../tables/copy/read-progress.ts';
 import { folderAddress, trailTo } from '../addresses.ts';
 import { Size } from '../parts/values.tsx';
@@ -9,11 +7,9 @@ import type { Page } from '../frame.tsx';
 
 interface ReadingView {
   readonly name: string;
-  /** The file's name in messages. */
   readonly file: string;
-  /** Bytes. */
   readonly size: number;
-  /** Null when unknown: the file waits, or has just begun. */
+  /** Null when unknown. */
   readonly progress: ReadProgress | null;
 }
 

@@ -1,9 +1,8 @@
 /** @jsxImportSource @kitajs/html */
 /**
- * How the file of a dataset is read: its first lines, the rows they make, and a form to say otherwise. Shown in place
- * of the rows, too, where a file cannot be read, to those who may say so.
- *
- * The choices are the address, so that the preview works without script; only the button saves.
+ * How a file is read: its first lines, the rows they make, and a form to change that. Also shown instead of the rows of an
+ * unreadable file, to those who may write. The choices are in the address, so the preview works without script; only the
+ * button saves.
  */
 import type { App } from '../../app.ts';
 import { AppError } from '../../base/errors.ts';
@@ -39,7 +38,7 @@ const DELIMITER_NAMES: Readonly<Record<(typeof DELIMITERS)[number], string>> = {
   '\t': 'tab',
   '|': 'bar |',
 };
-/** What is lost in forms, or means there that nothing was chosen. */
+/** Forms lose a tab, or it means nothing chosen. */
 const TAB = 'tab';
 const NONE = 'none';
 const SPACE = 'space';
@@ -49,7 +48,6 @@ const IN_FORMS: readonly (readonly [option: string, value: string, inForm: strin
   ['thousands', ' ', SPACE],
 ];
 
-/** What a column can be declared as, and as what it is written down. */
 const TYPES: readonly (readonly [value: string, text: string])[] = [
   ['', 'as found'],
   ['string', 'text'],
@@ -124,20 +122,17 @@ interface LayoutView {
   readonly name: string;
   readonly title: string;
   readonly page: string;
-  /** Why the dataset cannot be read now. */
   readonly problem: string | null;
-  /** Why the last form was not saved. */
   readonly refusal: string | null;
   readonly fields: readonly (Field & { readonly value: string })[];
   readonly preview: TypedPreview | null;
-  /** Why there is none. */
   readonly previewProblem: string | null;
   readonly types: ReadonlyMap<string, string>;
   readonly version: string;
   readonly hasCompanions: boolean;
 }
 
-/** For a caller who may read the dataset. Throws `permission-denied` for who may not write, `read-only`. */
+/** The caller may read. Throws `permission-denied`, `read-only`. */
 export async function fileLayoutReply(
   services: App,
   context: Context,
@@ -186,7 +181,7 @@ export async function fileLayoutReply(
   return pageReply(context, fileLayoutPage, view, { status: shown.status ?? 200 });
 }
 
-/** Takes the form of the page. The caller may read and write the dataset. */
+/** The caller may read and write. */
 export async function fileLayoutFormReply(
   services: App,
   context: Context,
@@ -312,7 +307,7 @@ export async function oneColumnReply(
   return fileLayoutReply(services, context, resource, { form, isOneColumn: true });
 }
 
-/** What is left empty is guessed. */
+/** Empty fields are guessed. */
 function optionsFrom(field: (name: string) => string, names: readonly string[]): CompanionObject {
   const entries = names.flatMap((name): [string, unknown][] => {
     const text = field(name).trim();
@@ -340,7 +335,7 @@ function declaredTypes({ schema }: Companions): ReadonlyMap<string, string> {
   );
 }
 
-/** Undefined: nothing changes. A schema names all columns, because it is served as it stands. */
+/** Undefined: unchanged. A schema names all columns, because it is served as it stands. */
 async function schemaWith(
   services: App,
   resource: Resource,
@@ -530,7 +525,6 @@ function Rows({ view, preview }: { view: LayoutView; preview: TypedPreview }) {
 
 const SHOWN_ROWS = 12;
 
-/** Belongs to the form that saves. */
 function typeText(found: TypedPreview['types'][number] | undefined): string {
   const name = found?.format ?? found?.type;
   return TYPES.find(([value]) => value === name)?.[1] ?? '';

@@ -1,4 +1,4 @@
-/** Every path without a built-in route. Files come and go without touching any route. */
+/** Every path without a built-in route. */
 import {
   changeMany,
   datasetRow,
@@ -31,7 +31,7 @@ import { parseListParameters, wordParameter } from '../../tables/read/list-param
 import type { SummaryWish } from '../../tables/read/summary-jobs.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 
-/** Below these, missing files and forbidden files are answered alike, as events are. */
+/** Missing and forbidden files below these are answered alike. */
 const HIDING: ReadonlySet<string> = new Set(['events', 'savedsearches']);
 const AREAS: ReadonlyMap<string, Area> = new Map([
   ['api', 'dataset'],
@@ -40,7 +40,6 @@ const AREAS: ReadonlyMap<string, Area> = new Map([
   ['media', 'media'],
 ]);
 
-/** The caller is signed in. */
 export async function answerPath(context: Context): Promise<Answer> {
   const [first, second, ...below] = context.segments;
   const isHiding = first === 'api' && HIDING.has(second!) && below.length > 0;
@@ -128,7 +127,6 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
 
 const SUMMARIES = ['facets', 'chart'] as const;
 
-/** Whether the page is asked for a summary instead of itself. */
 function wantsSummary(context: Context): boolean {
   return context.queryValue('summary') !== null;
 }

@@ -1,7 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-/**
- * The start page: the resources that the caller may read as a tree of folders, and for others the ways to sign in.
- */
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { withoutEndSlashes } from '../../base/paths.ts';
@@ -91,16 +88,15 @@ interface LandingView {
   readonly isSuperuser: boolean;
   readonly signIn: { readonly hasPassword: boolean; readonly hasOidc: boolean };
   readonly tree: ResourceTree;
-  /** `''` for all folders. */
   readonly folder: string;
-  /** All readable resources, whether shown or not. */
+  /** Shown or not. */
   readonly total: number;
   readonly filter: string;
   readonly hasMedia: boolean;
   readonly mayReadEvents: boolean;
-  /** Bytes a file may have; null when the caller may not upload. */
+  /** Null when the caller may not upload. */
   readonly uploadLimit: number | null;
-  /** Uploads are off, and the reader is a superuser who could turn them on. */
+  /** Uploads are off, and the reader is a superuser. */
   readonly mayAllowUploads: boolean;
 }
 
@@ -264,7 +260,6 @@ function Access({ folder }: { folder: string }) {
   );
 }
 
-/** The text depends on who could publish something. */
 function Empty({ view, frame }: { view: LandingView; frame: FrameView }) {
   if (!view.isSuperuser) {
     return (
@@ -412,7 +407,7 @@ function Paging({ view: { tree, folder, filter } }: { view: LandingView }) {
   );
 }
 
-/** Works without script; script adds the file name, the progress and a cancel button. */
+/** Works without script. */
 export function UploadForm({ limit, frame }: { limit: number; frame: FrameView }) {
   return (
     <section class="panel upload">

@@ -1,7 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-/**
- * The player of one media file, and the gallery of all as cards: filtered, sorted and paged by one form and plain links.
- */
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import type { App } from '../../app.ts';
@@ -41,7 +38,6 @@ interface PlayerView {
   readonly hasCover: boolean;
   readonly facts: readonly { readonly name: string; readonly text: string }[];
   readonly size: number;
-  /** `2 of 7 in this folder`; `''` for the only one. */
   readonly position: string;
   readonly previous: PlayerLink | null;
   readonly next: PlayerLink | null;
@@ -141,7 +137,7 @@ function Player({ view }: { view: PlayerView }) {
   );
 }
 
-/** Files of a gallery page; each is looked at once for its length and its cover. */
+/** Each is opened for its length and its cover. */
 const PAGE_FILES = 24;
 
 export async function mediaPageReply(
@@ -170,7 +166,7 @@ export async function mediaPageReply(
   });
 }
 
-/** Everything to hear and see the caller may read, a page at a time. Throws as `listMedia`. */
+/** Throws as `listMedia`. */
 async function galleryReply(services: App, context: Context): Promise<Reply> {
   // Whatever the Accept, because this address is a page only.
   if (context.caller === null) return redirectReply('/auth/login?next=/ui/media');
@@ -205,7 +201,7 @@ async function galleryReply(services: App, context: Context): Promise<Reply> {
   });
 }
 
-/** What is known of a file without opening it. */
+/** Without opening it. */
 function mediaRow({ registry }: App, resource: Resource): ListRow {
   const { canonical, rel } = resource;
   const stamp = registry.stampOf(resource);
@@ -220,7 +216,7 @@ function mediaRow({ registry }: App, resource: Resource): ListRow {
   };
 }
 
-/** Null for a file that vanished meanwhile. */
+/** Null for a file that vanished. */
 async function entryOf(services: App, resource: Resource): Promise<GalleryEntry | null> {
   const media = await describeMedia(services, resource).catch((error: unknown) => {
     if (services.registry.get(resource.rel) === null) return null;
@@ -275,7 +271,7 @@ function choiceOf(context: Context): GalleryChoice {
   };
 }
 
-/** Files come by name; the others by what is known without opening them, the greatest first. */
+/** Files come by name; the others by size or date, the greatest first. */
 function inOrder(
   { registry }: App,
   sort: GalleryChoice['sort'],
@@ -350,12 +346,11 @@ export const mediaRoute = new Elysia({ name: 'media' })
 
 interface GalleryEntry {
   readonly name: string;
-  /** Artist and length, as far as known. */
+  /** If known. */
   readonly detail: string;
   readonly size: number;
   readonly isVideo: boolean;
   readonly href: string;
-  /** Address of its cover; null without one. */
   readonly cover: string | null;
 }
 
@@ -366,12 +361,10 @@ interface GalleryChoice {
 }
 
 interface GalleryView extends GalleryChoice {
-  /** On all pages. */
   readonly total: number;
   readonly entries: readonly GalleryEntry[];
   readonly previousHref: string | null;
   readonly nextHref: string | null;
-  /** All that match, in each format. */
   readonly files: Readonly<Record<Format, string>>;
 }
 

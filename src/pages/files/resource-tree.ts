@@ -1,6 +1,6 @@
 /**
- * The list of resources as folders, cut to what one page can hold: a level with all that lies below it while that
- * is little, else its folders as links to pages of their own, and a long level a part at a time.
+ * The list of resources as folders, cut to one page: a level with all below it while that is little, else its folders as
+ * links, and a long level in parts.
  */
 import { pageAddress } from '../../docroot/registry/addresses.ts';
 import type { ResourceFacts } from '../../operations/files/resources.ts';
@@ -8,70 +8,63 @@ import { kindName } from '../../api/kind-names.ts';
 import { folderAddress } from '../addresses.ts';
 import type { ResourceView } from '../../http/context.ts';
 
-/** A resource in the list. */
 export interface TreeEntry extends ResourceFacts {
   readonly label: string;
   readonly href: string;
   readonly type: ResourceView['type'];
-  /** What people call its kind. */
   readonly kind: string;
   readonly problem: string | null;
 }
 
-/** A folder, or a workbook with its sheets. */
+/** Or a workbook with its sheets. */
 export interface TreeFolder {
   readonly label: string;
   readonly isWorkbook: boolean;
-  /** Resources below it, at any depth. */
+  /** At any depth. */
   readonly count: number;
   readonly problems: number;
-  /** The page of this folder alone. */
   readonly href: string;
   readonly isOpen: boolean;
-  /** Null: too many to stand on this page. */
+  /** Null: too many for this page. */
   readonly content: TreeLevel | null;
 }
 
-/** The folders and then the resources of one folder. */
 export interface TreeLevel {
   readonly folders: readonly TreeFolder[];
   readonly entries: readonly TreeEntry[];
 }
 
-/** One page of the list. */
 export interface ResourceTree {
   readonly level: TreeLevel;
-  /** Resources that match, on all pages. */
   readonly count: number;
-  /** Offset of the part before; null on the first. */
+  /** Null on the first page. */
   readonly previous: number | null;
-  /** Offset of the next part; null on the last. */
+  /** Null on the last. */
   readonly next: number | null;
 }
 
 interface TreeRequest {
-  /** Only below this folder; `''`: everywhere. */
+  /** `''`: everywhere. */
   readonly folder: string;
-  /** Only names, or file names, that contain this, whatever the case. */
+  /** In names or file names, ignoring case. */
   readonly filter: string;
-  /** Folders and resources of the top level to leave out. */
+  /** Of the top level. */
   readonly offset: number;
   readonly factsOf: (resource: ResourceView) => ResourceFacts;
 }
 
-/** Resources that stand on one page; each is about 0.2 ms of a browser's time. */
+/** Each is about 0.2 ms of a browser's time. */
 const MAX_INLINE = 500;
-/** Up to so many are seen at a glance, with all folders open. */
+/** Then all folders are open. */
 const MAX_OPEN = 80;
-/** Matches of a filter are what somebody wants to see. */
 const MAX_OPEN_MATCHES = 500;
 const PAGE_ITEMS = 500;
-/** Sorting more of them as people do takes too long; byte order is what they come in. */
+/** More stay in byte order: sorting them takes too long. */
 const MAX_SORTED = 5_000;
 
 const order = new Intl.Collator('en', { numeric: true });
 
-/** The page of the list that is asked for. `resources` in the order in which names shall come. */
+/** `resources` in the order of names. */
 export function resourceTree(
   resources: readonly ResourceView[],
   { folder, filter, offset, factsOf }: TreeRequest,
@@ -98,13 +91,11 @@ export function resourceTree(
 }
 
 interface Level {
-  /** With what lies below, by name. */
   readonly folders: readonly (readonly [string, readonly ResourceView[]])[];
   readonly entries: readonly ResourceView[];
 }
 
 interface LevelOptions extends Pick<TreeRequest, 'filter' | 'factsOf'> {
-  /** Path of the level with its slash. */
   readonly prefix: string;
   readonly isWhole: boolean;
   readonly isOpen: boolean;

@@ -1,8 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 /**
- * One row of a dataset: all its cells to read, and plain forms to change, add or delete it without script. The forms call the
- * operations of the API, with the version they were made from as `If-Match`, so that nobody's change is overwritten unseen.
- * Every answer is a page; what was typed is never lost.
+ * One row: its cells, and plain forms to change, add or delete it. The forms call the operations of the API with the
+ * version they were made from as `If-Match`, so nothing is overwritten unseen; what was typed is never lost.
  */
 import type { App } from '../../app.ts';
 import { AppError } from '../../base/errors.ts';
@@ -21,14 +20,13 @@ import type { Table } from '../../tables/copy/table.ts';
 import { mismatchColumn, mismatchReason } from '../../tables/edit/mismatch-text.ts';
 import { parseListParameters } from '../../tables/read/list-parameters.ts';
 
-/** Columns with a field of their own; a form of more is no pleasure, and each is sent twice. */
+/** Each is sent twice. */
 const MAX_FIELDS = 300;
-/** Longer cells are shown and not changed here: a form has at most a megabyte. */
+/** A form has at most a megabyte. */
 const MAX_EDITED_CHARACTERS = 20_000;
 /** Columns that changed beside those that were typed. */
 const MAX_OTHERS = 5;
 
-/** The row as it is now, and what the reader may do with it. */
 interface Present {
   readonly version: string;
   /** Null: a new one, or gone. */
@@ -37,7 +35,6 @@ interface Present {
   readonly writable: ReadonlySet<string>;
 }
 
-/** What a form holds. */
 interface Typed {
   readonly action: string;
   readonly version: string;
@@ -47,7 +44,7 @@ interface Typed {
 
 type Fields = Partial<RowView>;
 
-/** The page of a row of a dataset the caller may read. Throws `not-found` for a row that is not there. */
+/** The caller may read. Throws `not-found`. */
 export async function rowPageReply(
   services: App,
   context: Context,
@@ -60,7 +57,7 @@ export async function rowPageReply(
   throw rowNotFound(context);
 }
 
-/** Takes a form of the page. The caller may write, and the dataset can be written. */
+/** The caller may write, and the dataset can be written. */
 export async function rowFormReply(
   services: App,
   context: Context,
@@ -92,7 +89,7 @@ interface Form {
   readonly typed: Typed;
 }
 
-/** Refusals that leave the form open, with what was typed. */
+/** The form stays open with what was typed. */
 const SHOWN: ReadonlySet<string> = new Set([
   'schema-mismatch',
   'precondition-failed',
@@ -186,7 +183,6 @@ function change({ services, context, resource, typed }: Form, method: string, bo
   });
 }
 
-/** The form again, with what was typed, what is wrong, and what is in the file now. */
 async function refused(
   { services, context, resource, typed }: Form,
   error: AppError,
@@ -361,38 +357,30 @@ function normalised(text: string): string {
 interface RowField {
   readonly name: string;
   readonly type: string;
-  /** As in the file, or as typed. */
   readonly text: string;
   /** The value when the form was made: a different text is a change. */
   readonly before: string;
   readonly isWritable: boolean;
-  /** Why the server refused it; null when nothing is wrong. */
   readonly problem: string | null;
 }
 
-/** A cell that somebody else changed since the form was made. */
 interface RowConflict {
   readonly name: string;
   readonly before: string;
   readonly present: string;
-  /** Null where nothing was typed. */
   readonly typed: string | null;
 }
 
 interface RowUndo {
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** Query of this page that the form is sent to. */
   readonly href: string;
 }
 
 export interface RowView {
   readonly name: string;
-  /** The file's name in messages: `products.csv`. */
   readonly file: string;
   readonly mode: 'read' | 'edit' | 'add' | 'delete' | 'done';
-  /** Null for a new row. */
   readonly rowId: string | null;
-  /** Version of the file the form was made from. */
   readonly version: string;
   readonly fields: readonly RowField[];
   /** Columns without a field: more than one form may have. */
@@ -402,7 +390,6 @@ export interface RowView {
   /** For each cell the value of the form, the value now and what was typed. */
   readonly conflicts: readonly RowConflict[];
   readonly undo: RowUndo | null;
-  /** The rows the reader comes from. */
   readonly backHref: string;
   readonly rowHref: string;
   readonly deleteHref: string | null;

@@ -1,7 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-/**
- * Takes an uploaded file. Browsers without script are answered with a page, others with JSON.
- */
+/** Browsers without script get a page, others JSON. */
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { AppError } from '../../base/errors.ts';
@@ -34,10 +32,9 @@ import { UploadForm } from './landing.tsx';
 import type { Viewer } from '../../http/operation-description.ts';
 
 interface UploadRefusedView {
-  /** The `detail` of the JSON answer. */
   readonly detail: string;
   readonly advice: string;
-  /** Bytes a file may have; null for callers who may not upload. */
+  /** Null for callers who may not upload. */
   readonly limit: number | null;
   readonly requestId: string;
 }
@@ -129,7 +126,6 @@ export const uploadsRoute = new Elysia({ name: 'uploads' }).use(lifecycle).post(
   },
 );
 
-/** Of two requests with one key at the same time. */
 function answeredMeanwhile(): AppError {
   const text = 'A request with this Idempotency-Key was under way; send this one again';
   return new AppError('conflict', text);
@@ -190,7 +186,7 @@ function resultPage(context: Context, result: UploadResult): Reply {
   return pageReply(context, uploadedPage, view, { status: 201, headers: { Vary: 'Accept' } });
 }
 
-/** The answer to a failed upload: for a browser without script a page with the reason and what would be right. Only a form sent by the browser itself is answered with a page: `/api` is JSON. */
+/** Only a form sent by the browser itself gets a page: `/api` is JSON. */
 function uploadFailureReply(failure: AppError, context: Context): Reply {
   const isForm = context.request.headers.get('sec-fetch-mode') === 'navigate';
   if (!isForm || !context.wantsHtml) return jsonError(failure, context.requestId);
@@ -239,7 +235,6 @@ function extensionAdvice({ allowed_extensions: allowed }: Config['upload']): str
 interface UploadedView extends UploadResult {
   /** Null: files of this kind are stored but not served. */
   readonly href: string | null;
-  /** Why it cannot be read; null when it can. */
   readonly problem: string | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The filter as the column menus edit it: one condition per column in the JSON object of the API. The rest of a
- * filter (`$or`, several operators) is kept unchanged, shown in words by `filter-words.ts` and edited as JSON.
+ * The filter as column menus edit it: one condition per column. The rest (`$or`, several operators) is kept unchanged,
+ * shown in words and edited as JSON.
  */
 import type { GridColumn } from './model.ts';
 

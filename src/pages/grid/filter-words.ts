@@ -1,11 +1,8 @@
-/**
- * A filter in words for chips and tooltips: `city is Bern or Basel`, `price ≥ 5 and ≤ 9`. An invalid filter stays
- * JSON; the server says what is wrong with it.
- */
+/** A filter in words: `city is Bern or Basel`, `price ≥ 5 and ≤ 9`. An invalid filter stays JSON. */
 import type { FilterObject } from './conditions.ts';
 import { shownText } from './model.ts';
 
-/** Operators in words, plain and negated. Blank cells match no comparison, so `not >` is more than `≤`. */
+/** Plain and negated. Blank cells match no comparison, so `not >` is more than `≤`. */
 const SIGNS: Readonly<Record<string, readonly [is: string, isNot: string]>> = {
   $eq: ['=', '≠'],
   $ne: ['≠', '='],

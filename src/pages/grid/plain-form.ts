@@ -1,7 +1,6 @@
 /**
- * The form "Filter and sort" of the page without script: turns a condition and an order chosen from lists into
- * `filter` and `sort` of the API. The server reads it, and so does the grid, for readers who used the form before it
- * loaded.
+ * The form "Filter and sort" of the page without script. The server reads it, and so does the grid, for readers who used it
+ * before the grid loaded.
  */
 import { memberFor, withMember } from './conditions.ts';
 import type { SortStep, View } from './view.ts';

@@ -1,8 +1,6 @@
 /**
- * The state of a dataset view as an address: everyone who opens the address sees the same rows, columns and chart.
- *
- * `q`, `filter`, `sort` and `columns` are the parameters of the API, so that the page without script understands them
- * too; `pinned`, `values` and `chart…` are the grid's own.
+ * A view as an address: everyone who opens it sees the same rows, columns and chart. `q`, `filter`, `sort` and `columns`
+ * are parameters of the API, so the page without script understands them too; the others are the grid's own.
  */
 import { indexNames, indexOfName, splitNames } from '../../tables/read/name-list.ts';
 import type { GridColumn } from './model.ts';

@@ -1,9 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 /**
- * The outline of a document is beside its text where there is room, else folded up below the heading; both work
- * without script.
- *
- * The text comes from the allow list of the sanitiser and is inserted as markup.
+ * The outline stands beside the text where there is room. The text comes from the allow list of the sanitiser and is
+ * inserted as markup.
  */
 import type { PropsWithChildren } from '@kitajs/html';
 import type { OutlineEntry, RenderedDocument } from '../../docroot/kind.ts';

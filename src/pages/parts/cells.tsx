@@ -24,7 +24,6 @@ export function text<Item>(
   };
 }
 
-/** The browser of a session. */
 export function browser<Item>(of: Of<Item, string | null>): Column<Item> {
   return {
     label: 'Browser',

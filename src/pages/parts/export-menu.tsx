@@ -1,7 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-/**
- * Every view of data has this menu: its address, the same request with curl, the data as JSON and as files.
- */
+/** The address, the request with curl, the data as JSON and as files. */
 import type { Format } from '../../tables/read/format.ts';
 
 export const FORMAT_LABELS: Readonly<Record<Format, string>> = {
@@ -12,7 +10,6 @@ export const FORMAT_LABELS: Readonly<Record<Format, string>> = {
   parquet: 'Parquet',
 };
 
-/** The most wanted first. */
 const FILES = ['csv', 'ndjson', 'xlsx', 'parquet'] as const satisfies readonly Format[];
 
 interface ExportProps {

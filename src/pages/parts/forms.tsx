@@ -1,5 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-/** The forms of pages: those that change something, with their token, and the boxes that filter a list. */
 import type { PropsWithChildren } from '@kitajs/html';
 import { CsrfField, type FrameView } from '../frame.tsx';
 
@@ -20,7 +19,6 @@ export function HiddenFields({ fields }: { fields: Fields }) {
 
 type FormProps = Omit<JSX.HtmlFormTag, 'action' | 'method'> & {
   readonly frame: FrameView;
-  /** Address. */
   readonly to: string;
   /** What it does, where an address takes several forms. */
   readonly does?: string;
@@ -40,12 +38,11 @@ export function PostForm(props: PropsWithChildren<FormProps>) {
 
 type ButtonProps = FormProps & {
   readonly label: string;
-  /** The label with the object acted on, for screen readers. */
+  /** For screen readers. */
   readonly name?: string;
   readonly look?: string;
 };
 
-/** A button that is a form. */
 export function PostButton({ label, name, look = 'quiet small', ...form }: ButtonProps) {
   return (
     <PostForm {...form}>
@@ -58,7 +55,7 @@ export function PostButton({ label, name, look = 'quiet small', ...form }: Butto
 
 type SearchBoxProps = JSX.HtmlInputTag & { readonly label: string };
 
-/** A search box whose label only screen readers tell. */
+/** The label is for screen readers. */
 export function SearchBox({ label, ...input }: SearchBoxProps) {
   return (
     <label>
@@ -70,7 +67,7 @@ export function SearchBox({ label, ...input }: SearchBoxProps) {
   );
 }
 
-/** Filters the lines of a page while the reader types; the form around it asks for the page with `filter`. */
+/** Script filters while the reader types; the form around asks for the page with `filter`. */
 export function NameFilter({
   value,
   label = 'Show names containing',
@@ -103,7 +100,7 @@ export function Select({ name, choices, chosen }: Omit<ChoiceProps, 'label'>) {
   );
 }
 
-/** A choice whose label only screen readers tell. */
+/** The label is for screen readers. */
 export function Choice({ label, ...select }: ChoiceProps) {
   return (
     <label>
@@ -115,7 +112,6 @@ export function Choice({ label, ...select }: ChoiceProps) {
   );
 }
 
-/** A new API key. Its value is never shown again. */
 export function CreatedKey({ label, value }: { readonly label: string; readonly value: string }) {
   return (
     <section class="notice">

@@ -1,9 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 
 interface PageLinksProps {
-  /** Null on the first page. */
   readonly previousHref: string | null;
-  /** Null on the last page. */
   readonly nextHref: string | null;
 }
 

@@ -1,5 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-/** Tables of people, keys, rights and other things of which a page shows few. */
 
 export interface SortLink {
   readonly href: string;

@@ -38,7 +38,7 @@ interface ApiKey {
 
 interface ApiKeysData {
   readonly listing: Listing<ApiKey>;
-  /** Set right after the key is made, the only time its value is shown. */
+  /** Right after the key is made: its value is shown once. */
   readonly created: NewUserApiKeyView | null;
 }
 

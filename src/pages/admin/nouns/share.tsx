@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-/** Gives a user a right on a file or folder in one step: the group that holds the right is found or made. */
+/** The group that holds the right is found or made. */
 import { MAX_NAME_CHARACTERS } from '../../../accounts/identity/names.ts';
 import { AppError } from '../../../base/errors.ts';
 import {
@@ -20,7 +20,7 @@ import { ADMIN_PAGES } from '../sections.ts';
 const MAX_NAMESAKES = 20;
 
 interface ShareData {
-  /** A file or folder as a permission names it; `''` for the document root, or when nothing is chosen yet. */
+  /** As a permission names it; `''` for the document root, or when nothing is chosen. */
   readonly resource: string;
   readonly username: string;
   readonly usernames: readonly string[];
@@ -90,7 +90,7 @@ export const share = adminPage<ShareData>({
   },
 });
 
-/** The group that holds exactly this right, made if there is none, so that nobody gets more than was asked for. */
+/** Made if there is none, so nobody gets more than was asked for. */
 async function groupHolding(
   { services, admin }: Submission,
   permission: { readonly id: number; readonly action: string; readonly resource: string },

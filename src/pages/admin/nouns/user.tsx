@@ -48,9 +48,7 @@ interface UserData extends Pick<UserWithBelongings, 'user' | 'hasToken'> {
   readonly groups: Listing<Group>;
   readonly keys: Listing<Omit<ApiKey, 'keyHash'>>;
   readonly sessions: Listing<Session>;
-  /** It is the viewer's own account. */
   readonly isSelf: boolean;
-  /** The viewer's session. */
   readonly currentSession: number | null;
   readonly groupNames: readonly string[];
 }

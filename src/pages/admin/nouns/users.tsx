@@ -25,7 +25,6 @@ type User = UserView & { readonly groups: readonly GroupName[] };
 
 interface UsersData {
   readonly listing: Listing<User>;
-  /** The form for a new account is open. */
   readonly isNew: boolean;
   readonly created: string | null;
 }
