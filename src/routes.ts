@@ -37,6 +37,7 @@ import { paletteRoute } from './pages/palette.ts';
 import { profileRoute } from './pages/accounts/profile.tsx';
 import { searchLanguagePageRoute } from './pages/events/search-language.tsx';
 import { searchLanguageRoutes } from './api/searches.ts';
+import { sqlRoute } from './api/sql.ts';
 import { setupRoute } from './pages/accounts/setup.tsx';
 import { uploadsRoute } from './pages/files/uploads.tsx';
 import { assetRoutes } from './pages/assets.ts';
@@ -54,6 +55,7 @@ export const plugins: readonly AnyElysia[] = [
   searchRoute,
   profileRoute,
   searchLanguageRoutes,
+  sqlRoute,
   searchLanguagePageRoute,
   guideRoutes,
   setupRoute,

@@ -2,6 +2,7 @@
  * The rows of a query as a response, for every route that runs one.
  */
 import { streamOfChunks } from '../base/scheduling/chunk-stream.ts';
+import { SQL } from '../language/syntax/problem.ts';
 import { formatDetails } from '../tables/read/format.ts';
 import type { SearchResult } from '../operations/events/searches.ts';
 import { isStillAdmitted } from '../http/hooks/admission.ts';
@@ -12,8 +13,11 @@ import { bodyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
 /** The answer to a run: the rows in their format, of which all but JSON and NDJSON are downloads, or what is wrong. */
 export async function searchReply(context: Context, result: SearchResult): Promise<Reply> {
   if (result.kind === 'problem') {
-    const help = { Link: '</docs/search-language>; rel="help"' };
-    return jsonReply(result.problem, { status: 400, headers: help });
+    const { command, code } = result.problem;
+    const isSql = command === SQL;
+    const status = !isSql ? 400 : code === 'time_budget' ? 408 : 422;
+    const help = isSql ? '/docs/guide/searching#sql' : '/docs/search-language';
+    return jsonReply(result.problem, { status, headers: { Link: `<${help}>; rel="help"` } });
   }
   const { format, body, leave, limit, isCut, mayStillRead } = result;
   const { mediaType, attachment } = formatDetails[format];

@@ -1,6 +1,10 @@
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
-import { BadSearchRequest, readSearchRequest } from '../operations/events/search-request.ts';
+import {
+  BadSearchRequest,
+  readCheckRequest,
+  readSearchRequest,
+} from '../operations/events/search-request.ts';
 import { describeLanguage, runSearch, validateSearch } from '../operations/events/searches.ts';
 import { type Format, formatDetails, FORMATS } from '../tables/read/format.ts';
 import { askedFormat } from '../http/reply/list-file.ts';
@@ -39,8 +43,8 @@ const searchProblem = Type.Object(
   { $id: 'SearchProblem' },
 );
 
-const FAILURES: FailureBodies = (status) =>
-  status === 400
+export const SEARCH_FAILURES: FailureBodies = (status) =>
+  status === 400 || status === 408 || status === 422
     ? [
         {
           schema: Type.Union([
@@ -65,7 +69,7 @@ const runMeta = Type.Object(
   { $id: 'SearchRunMeta' },
 );
 
-const runAnswer = Type.Object(
+export const runAnswer = Type.Object(
   { rows: Type.Array(Type.Object({}, { additionalProperties: true })), meta: runMeta },
   { $id: 'SearchRun' },
 );
@@ -87,7 +91,7 @@ const runBody = Type.Object(
   { $id: 'SearchRunRequest' },
 );
 
-const validation = Type.Object(
+export const validation = Type.Object(
   {
     valid: Type.Boolean(),
     errors: Type.Array(searchProblem),
@@ -113,7 +117,7 @@ export const searchLanguageRoutes = new Elysia({ name: 'searches', prefix: '/sea
         return searchReply(ask, result);
       }),
     {
-      checks: { ...EVENT_ROUTE, describesFailure: FAILURES, endsInSlash: true },
+      checks: { ...EVENT_ROUTE, describesFailure: SEARCH_FAILURES, endsInSlash: true },
       describes: {
         summary: 'Run a query',
         tag: 'search',
@@ -129,10 +133,11 @@ export const searchLanguageRoutes = new Elysia({ name: 'searches', prefix: '/sea
       answering(async () => {
         const { services, user, request } = ask;
         requireFormat(ask);
-        return jsonReply(await validateSearch(services, user, await bodyOf(ask), request.signal));
+        const order = readCheckRequest(await bodyOf(ask), services.config);
+        return jsonReply(await validateSearch(services, user, order, request.signal));
       }),
     {
-      checks: { ...EVENT_ROUTE, describesFailure: FAILURES, endsInSlash: true },
+      checks: { ...EVENT_ROUTE, describesFailure: SEARCH_FAILURES, endsInSlash: true },
       describes: {
         summary: 'Check a query without running it',
         tag: 'search',
@@ -172,7 +177,7 @@ export const searchLanguageRoutes = new Elysia({ name: 'searches', prefix: '/sea
   );
 
 /** The members of a body in any accepted format. Throws `bad-request` for invalid JSON. */
-async function bodyOf(context: Context): Promise<unknown> {
+export async function bodyOf(context: Context): Promise<unknown> {
   const { pieces, form } = await eventBody(context, {
     takesLines: false,
     maxBytes: MAX_SMALL_BODY_BYTES,
@@ -191,9 +196,19 @@ async function bodyOf(context: Context): Promise<unknown> {
 
 /** Form fields are texts: `params` is parsed as JSON, numbers and booleans as spelled. */
 function withParsedParameters(body: unknown): unknown {
-  const { params, limit, timeout_ms: timeout, explain, ...rest } = body as Record<string, string>;
+  const {
+    params,
+    with: queries,
+    limit,
+    offset,
+    timeout_ms: timeout,
+    explain,
+    ...rest
+  } = body as Record<string, string>;
   return {
     ...rest,
+    ...(queries !== undefined && { with: parseEventJson(queries, 2) }),
+    ...(offset !== undefined && { offset: Number(offset) }),
     ...(params !== undefined && { params: parseEventJson(params, 2) }),
     ...(limit !== undefined && { limit: Number(limit) }),
     ...(timeout !== undefined && { timeout_ms: Number(timeout) }),
@@ -202,7 +217,7 @@ function withParsedParameters(body: unknown): unknown {
 }
 
 /** Reports an invalid request in the format of an invalid query. */
-async function answering(work: () => Promise<Reply>): Promise<Reply> {
+export async function answering(work: () => Promise<Reply>): Promise<Reply> {
   try {
     return await work();
   } catch (error) {
@@ -212,7 +227,7 @@ async function answering(work: () => Promise<Reply>): Promise<Reply> {
 }
 
 /** From the query string or `Accept`; a `format` in the body wins over both. Throws as `requireFormat`. */
-function acceptedFormat(context: Context, body: unknown): Format {
+export function acceptedFormat(context: Context, body: unknown): Format {
   const asked = askedFormat(context);
   if (asked !== null) return asked;
   const accept = context.request.headers.get('accept');

@@ -1,5 +1,5 @@
 /**
- * The examples of the search language (section 13) over HTTP, on events, a dataset and saved searches of a real service.
+ * The examples of the search language (section 14) over HTTP, on events, a dataset and saved searches of a real service.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';

@@ -1,5 +1,5 @@
 /**
- * Every example of section 13 of the contract, and ours of its other rules, on the fixture in memory.
+ * Every example of section 14 of the contract, and ours of its other rules, on the fixture in memory.
  */
 import { describe, expect, test } from 'bun:test';
 import { readExamples } from './golden-file.ts';

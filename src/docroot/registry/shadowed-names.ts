@@ -27,6 +27,8 @@ export const RESERVED_PATTERNS: readonly string[] = [
     '/api/uploads',
     '/api/events',
     '/api/events/{id:int}',
+    '/api/sql',
+    '/sql',
   ],
   ...['tail', 'histogram', 'fields'].map((name) => `/api/events/${name}`),
   ...['/api/savedsearches', '/api/savedsearches/{id:int}', '/api-token-auth'],

@@ -139,7 +139,10 @@ const savedSearchProblem = {
 } as const;
 
 /** Also suggests what a folder of this name holds, or the first sheet of a workbook. */
-function unknownDataset(name: string, names: Iterable<string>): ReturnType<typeof unknownName> {
+export function unknownDataset(
+  name: string,
+  names: Iterable<string>,
+): ReturnType<typeof unknownName> {
   const { suggestion, allowed } = unknownName(name, names);
   const wanted = name.toLowerCase();
   const isMeant = (other: string): boolean =>

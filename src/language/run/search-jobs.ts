@@ -5,7 +5,7 @@
 import { streamOfChunks } from '../../base/scheduling/chunk-stream.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Format } from '../../tables/read/format.ts';
-import type { Query } from '../syntax/ast.ts';
+import type { StageContext } from '../command.ts';
 import { type Budget, createMeter, isOutgrown, memoryProblem } from './budget.ts';
 import {
   requireLookedUp,
@@ -16,14 +16,15 @@ import {
 import { OpenSources, type SearchParts, Stale } from '../sources/open-sources.ts';
 import { parseQuery } from '../syntax/parse.ts';
 import { planPrefix } from '../plan/plan.ts';
-import { Problem } from '../syntax/problem.ts';
+import { Problem, SQL } from '../syntax/problem.ts';
+import { openStatement, type SqlOrder } from '../sql/run-sql.ts';
 import { createContext } from '../plan/query-context.ts';
 import { type ResultFigures, type TextFormat, writeResult } from './result.ts';
 import { isTyped, makeResultFile, type TypedFormat } from './result-file.ts';
 import { FIGURES_HEADER, figuresTrailer, printFigures, type RunFigures } from './run-figures.ts';
 import type { Meter } from './operator.ts';
 import { checkQuery, runQuery, type RunWatch, type StageTrace, type Table } from './run.ts';
-import { validateText } from '../syntax/validate.ts';
+import { validateText, type Validation } from '../syntax/validate.ts';
 import type { Value } from '../expressions/value.ts';
 
 export interface SearchOrder extends Budget {
@@ -39,6 +40,8 @@ export interface SearchOrder extends Budget {
   readonly joinMaxRows: number;
   readonly scope: SearchScope;
   readonly scratch: string;
+  /** The query is a statement in SQL. */
+  readonly sql?: SqlOrder;
 }
 
 /**
@@ -62,26 +65,24 @@ async function runSearch(order: SearchOrder, parts: SearchParts): Promise<Respon
   const startedAt = performance.now();
   const sources = new OpenSources(order.scope, parts);
   try {
-    const query = parseQuery(order.query, { implicitTerms: order.implicitTerms });
     const meter = createMeter(order, startedAt);
     const run = { parts, sources, meter, startedAt };
     return isTyped(order.format)
-      ? await fileAnswer(query, order, order.format, run)
-      : textAnswer(query, order, order.format, run);
+      ? await fileAnswer(order, order.format, run)
+      : textAnswer(order, order.format, run);
   } catch (error) {
     sources.close();
     if (!isOutgrown(error)) return failure(error, order);
     // Memory of the answer's text is reported at the last stage.
-    const query = parseQuery(order.query, { implicitTerms: order.implicitTerms });
-    return failure(inLastStage(memoryProblem(order.memoryBytes), query), order);
+    return failure(placing(order)(memoryProblem(order.memoryBytes)), order);
   }
 }
 
-function textAnswer(query: Query, order: SearchOrder, format: TextFormat, run: RunParts): Response {
-  const { table, figures } = startQuery(query, order, run);
+function textAnswer(order: SearchOrder, format: TextFormat, run: RunParts): Response {
+  const { table, figures } = startQuery(order, run);
   const chunks = encoded(writeResult(table, format, order.limit, figures));
   if (format === 'json') {
-    const answer = wholeAnswer(chunks, query, run.meter);
+    const answer = wholeAnswer(chunks, order, run.meter);
     run.sources.close();
     return answer;
   }
@@ -123,15 +124,14 @@ function* withTrailer(
 
 /** The query is run to its end first; no source is open while the file is written and read. */
 async function fileAnswer(
-  query: Query,
   order: SearchOrder,
   format: TypedFormat,
   run: RunParts,
 ): Promise<Response> {
-  const { table, figures } = startQuery(query, order, run);
+  const { table, figures } = startQuery(order, run);
   const { limit, scratch } = order;
   const file = await makeResultFile(table, format, limit, scratch).catch((error) => {
-    throw inLastStage(error, query);
+    throw placing(order)(error);
   });
   run.sources.close();
   const { rows, isCut, chunks, close } = file;
@@ -140,14 +140,22 @@ async function fileAnswer(
   return new Response(streamOfChunks(chunks, close), { headers });
 }
 
-function inLastStage(error: unknown, { stages }: Query): unknown {
-  const last = stages.at(-1);
-  return last && error instanceof Problem
-    ? error.in(stages.length, last.command, last.word)
-    : error;
+/** Problems without a place are of the last stage, or of the statement. */
+function placing({ sql, query, implicitTerms }: SearchOrder): (error: unknown) => unknown {
+  if (sql) return (error) => (error instanceof Problem ? error.in(1, SQL, NOWHERE) : error);
+  return (error) => {
+    const { stages } = parseQuery(query, { implicitTerms });
+    const last = stages.at(-1);
+    return last && error instanceof Problem
+      ? error.in(stages.length, last.command, last.word)
+      : error;
+  };
 }
 
-function failure(error: unknown, order: SearchOrder): Response {
+const NOWHERE = { at: 0, length: 1 };
+
+function failure(thrown: unknown, order: SearchOrder): Response {
+  const error = order.sql ? placing(order)(thrown) : thrown;
   if (error instanceof Stale) return new Response(null, { headers: { [OUTCOME_HEADER]: 'stale' } });
   if (error instanceof UnknownYet) return wanted(error, order);
   if (!(error instanceof Problem)) throw error;
@@ -156,7 +164,9 @@ function failure(error: unknown, order: SearchOrder): Response {
 
 function wanted(unknown: UnknownYet, order: SearchOrder): Response {
   try {
-    return Response.json(wantedNames(unknown, order), { headers: { [OUTCOME_HEADER]: 'names' } });
+    const queries = order.sql ? [] : [order.query];
+    const names = wantedNames(unknown, { ...order, queries });
+    return Response.json(names, { headers: { [OUTCOME_HEADER]: 'names' } });
   } catch (error) {
     return failure(error, order);
   }
@@ -165,7 +175,7 @@ function wanted(unknown: UnknownYet, order: SearchOrder): Response {
 /** A long answer is read at its reader's pace, with no source open meanwhile. */
 function wholeAnswer(
   chunks: Generator<Uint8Array, RunFigures>,
-  query: Query,
+  order: SearchOrder,
   meter: RunParts['meter'],
 ): Response {
   const pieces: Uint8Array[] = [];
@@ -178,7 +188,7 @@ function wholeAnswer(
     try {
       meter.hold(piece.byteLength);
     } catch (error) {
-      throw inLastStage(error, query);
+      throw placing(order)(error);
     }
   }
   const headers = { [FIGURES_HEADER]: printFigures(next.value) };
@@ -205,10 +215,10 @@ interface RunParts {
 }
 
 function startQuery(
-  query: Query,
   order: SearchOrder,
   { parts, sources, meter, startedAt }: RunParts,
 ): { readonly table: Table; readonly figures: ResultFigures } {
+  const query = order.sql ? null : parseQuery(order.query, { implicitTerms: order.implicitTerms });
   let scanned = 0;
   let sqlStages = 0;
   const traces: StageTrace[] = [];
@@ -229,18 +239,41 @@ function startQuery(
     ...environmentOf(order, sources, parts),
     watch,
   });
-  checkQuery(query, context).useShown();
+  query && checkQuery(query, context).useShown();
   const figures: ResultFigures = {
     elapsedMs: () => performance.now() - startedAt,
     scanned: () => scanned,
     get notices() {
-      return [...query.notices, ...notices];
+      return [...(query?.notices ?? []), ...notices];
     },
     plan: order.explains
       ? () => ({ sqlStages, indexUsed: sources.usedIndex, stages: traces })
       : null,
   };
-  return { table: runQuery(query, context, watch), figures };
+  const table = query
+    ? runQuery(query, context, watch)
+    : runStatement(order, sources, context, watch);
+  return { table, figures };
+}
+
+function runStatement(
+  order: SearchOrder,
+  sources: OpenSources,
+  context: StageContext,
+  watch: RunWatch,
+): Table {
+  return openStatement({
+    ...order,
+    text: order.query,
+    sql: order.sql!,
+    meter: watch.meter,
+    query: (text) => {
+      const query = parseQuery(text, { implicitTerms: order.implicitTerms });
+      checkQuery(query, context).useShown();
+      return runQuery(query, context, watch);
+    },
+    onClose: (close) => sources.onClose(close),
+  });
 }
 
 function environmentOf(order: SearchOrder, sources: OpenSources, { extract }: SearchParts) {
@@ -258,10 +291,40 @@ function environmentOf(order: SearchOrder, sources: OpenSources, { extract }: Se
 function checkSearch(order: SearchOrder, parts: SearchParts): Response {
   const sources = new OpenSources(order.scope, parts);
   try {
-    return Response.json(validateText(order.query, environmentOf(order, sources, parts)));
+    return Response.json(
+      order.sql
+        ? checkStatement(order, sources, parts)
+        : validateText(order.query, environmentOf(order, sources, parts)),
+    );
   } catch (error) {
     return failure(error, order);
   } finally {
     sources.close();
+  }
+}
+
+/** Queries that are tables are not run, so columns that depend on their rows are not known. */
+function checkStatement(order: SearchOrder, sources: OpenSources, parts: SearchParts): Validation {
+  const meter = { tick: () => {}, hold: () => {} };
+  const watch: RunWatch = { meter, onRead: () => {} };
+  const { context } = createContext({ ...environmentOf(order, sources, parts), watch });
+  const answer = { notices: [], stages: [], parameters: [], canonical: null };
+  try {
+    const { schema } = openStatement({
+      ...order,
+      text: order.query,
+      sql: order.sql!,
+      meter,
+      query: (text) => ({
+        schema: checkQuery(parseQuery(text, { implicitTerms: order.implicitTerms }), context),
+        batches: [],
+      }),
+      onClose: (close) => sources.onClose(close),
+    });
+    return { ...answer, valid: true, errors: [], columns: schema.names };
+  } catch (error) {
+    const problem = placing(order)(error);
+    if (!(problem instanceof Problem)) throw error;
+    return { ...answer, valid: false, errors: [problem.told(order.query)], columns: null };
   }
 }

@@ -3,7 +3,7 @@ import type { ChildPool } from '../../processes/child-pool.ts';
 import { Holdings, Lane, type Place } from '../../processes/lane.ts';
 import { memoryProblem, timeProblem } from './budget.ts';
 import type { Names } from '../sources/looked-up.ts';
-import type { ToldProblem } from '../syntax/problem.ts';
+import { SQL, type ToldProblem } from '../syntax/problem.ts';
 import { isTyped } from './result-file.ts';
 import { OUTCOME_HEADER, type SearchOrder, WHOLE_HEADER } from './search-jobs.ts';
 import { FIGURES_HEADER, readFigures, type RunFigures, withoutTrailer } from './run-figures.ts';
@@ -135,7 +135,7 @@ async function rowsOf(response: Response): Promise<SearchAnswer> {
 function stoppedProblem(error: unknown, order: SearchOrder): ToldProblem {
   if (!(error instanceof AppError)) throw error;
   const word = { at: 0, length: Math.max(1, /^\s*\S*/.exec(order.query)![0].length) };
-  const command = order.query.trim().split(/\s/, 1)[0] ?? '';
+  const command = order.sql ? SQL : (order.query.trim().split(/\s/, 1)[0] ?? '');
   if (error.code === 'timed-out')
     return timeProblem(order.timeoutMs).in(1, command, word).told(order.query);
   if (error.code === 'too-large')

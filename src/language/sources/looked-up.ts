@@ -34,7 +34,7 @@ export interface Names {
 }
 
 interface Asked {
-  readonly query: string;
+  readonly queries: readonly string[];
   readonly parameters: Readonly<Record<string, Value>>;
   readonly now: string;
   readonly implicitTerms: boolean;
@@ -67,7 +67,7 @@ export function requireLookedUp<Found>(
 /** Throws `too_large`. */
 export function wantedNames(
   unknown: UnknownYet,
-  { scope, implicitTerms, now, parameters, query }: Asked,
+  { scope, implicitTerms, now, parameters, queries }: Asked,
 ): Names {
   const known = new Map([...builtInParameters(now), ...Object.entries(parameters)]);
   // A placeholder without a value is reported when the query is checked.
@@ -84,7 +84,7 @@ export function wantedNames(
   const inside = Object.values(scope.savedSearches).flatMap((one) =>
     one.kind === 'found' ? [one.query] : [],
   );
-  for (const text of [query, ...inside]) {
+  for (const text of [...queries, ...inside]) {
     const { stages } = parseQuery(text, { implicitTerms });
     for (const [kind, name] of mentionsIn(stages, nameOf)) {
       if (name !== null && !Object.hasOwn(scope[kind], name)) wanted[kind].add(name);

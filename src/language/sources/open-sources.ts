@@ -85,6 +85,11 @@ export class OpenSources {
     return db;
   }
 
+  /** What else is to be closed with the sources. */
+  onClose(close: () => void): void {
+    this.#closers.push(close);
+  }
+
   close(): void {
     for (const close of this.#closers.splice(0)) close();
   }

@@ -57,6 +57,8 @@ export interface ToldProblem {
   readonly allowed_truncated?: true;
 }
 
+/** In the place of a command, for statements. */
+export const SQL = 'sql';
 const MAX_LISTED_NAMES = 20;
 const MAX_ALLOWED = 500;
 
@@ -100,8 +102,14 @@ export class Problem extends Error {
     const offset = codePoints(query.slice(0, at));
     const length = this.place ? codePoints(query.slice(at, at + this.place.length)) : 1;
     const stage = this.stage ?? 1;
+    const column = codePoints(query.slice(query.lastIndexOf('\n', at - 1) + 1, at)) + 1;
+    const line = query.slice(0, at).split('\n').length;
+    const where =
+      this.command === SQL
+        ? `line ${line}, column ${column}`
+        : `stage ${stage}, column ${offset + 1}`;
     return {
-      error: `${this.text} [stage ${stage}, column ${offset + 1}]`,
+      error: `${this.text} [${where}]`,
       code: this.code,
       stage,
       command: this.command ?? '',

@@ -2,10 +2,13 @@ import { JsonNumber } from '../../base/json/json.ts';
 import { TimeZone } from '../../base/time-zone.ts';
 import type { Config } from '../../config/settings.ts';
 import { type Format, FORMATS } from '../../tables/read/format.ts';
+import type { SqlOrder } from '../../language/sql/run-sql.ts';
 import type { Value } from '../../language/expressions/value.ts';
 
 export interface SearchRequest {
   readonly query: string;
+  /** The query is a statement in SQL. */
+  readonly sql?: SqlOrder;
   readonly parameters: Readonly<Record<string, Value>>;
   readonly limit: number;
   readonly timeoutMs: number;
@@ -51,6 +54,67 @@ export function readCheckRequest(body: unknown, config: Config): SearchRequest {
   return readSearchRequest({ query, params, timezone }, 'json', config);
 }
 
+const MAX_QUERIES = 10;
+
+/** Of a statement in SQL: `sql` in place of `query`, `params` also as a list, and `with` and `offset`. Throws BadSearchRequest. */
+export function readSqlRequest(body: unknown, accepted: Format, config: Config): SearchRequest {
+  const {
+    sql: query,
+    with: queries,
+    params,
+    offset: _offset,
+    ...rest
+  } = requireObject(body, 'sql');
+  if (typeof query !== 'string') throw new BadSearchRequest('sql must be a string');
+  const isList = Array.isArray(params);
+  if (isList && params.length > MAX_PARAMETERS)
+    throw new BadSearchRequest(`params may have ${MAX_PARAMETERS} values`);
+  const request = readSearchRequest(
+    { ...rest, query, ...(!isList && { params }) },
+    accepted,
+    config,
+  );
+  const offset = integer(requireObject(body), 'offset', 0, Number.MAX_SAFE_INTEGER) ?? 0;
+  const values = isList
+    ? params.map((one, at) => exact(one) ?? parameterValue(String(at), one))
+    : [];
+  const named = isList ? {} : exactValues(params);
+  return {
+    ...request,
+    parameters: { ...request.parameters, ...named },
+    sql: { queries: queriesOf(queries ?? {}), values, offset },
+  };
+}
+
+/** Integers past 2^53, which the language has as doubles. */
+function exactValues(params: unknown): Record<string, Value> {
+  const wide = Object.entries((params ?? {}) as Record<string, unknown>).map(
+    ([name, value]) => [name, exact(value)] as const,
+  );
+  return Object.fromEntries(wide.filter((one): one is [string, Value] => one[1] !== null));
+}
+
+function exact(value: unknown): Value {
+  const text =
+    value instanceof JsonNumber ? value.source : typeof value === 'bigint' ? String(value) : '';
+  return /^-?\d{16,19}$/.test(text) ? { int: text } : null;
+}
+
+function queriesOf(named: unknown): Record<string, string> {
+  if (typeof named !== 'object' || named === null || Array.isArray(named))
+    throw new BadSearchRequest('with must be an object of queries by the tables they are');
+  const entries = Object.entries(named as Record<string, unknown>);
+  if (entries.length > MAX_QUERIES)
+    throw new BadSearchRequest(`with may have ${MAX_QUERIES} queries`);
+  for (const [name, query] of entries) {
+    if (typeof query !== 'string')
+      throw new BadSearchRequest(
+        `with.${name} must be a query of the search language, as a string`,
+      );
+  }
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
 function timezoneOf(value: unknown): string {
   if (typeof value === 'string' && TimeZone.named(value) !== null) return value;
   throw new BadSearchRequest(
@@ -58,10 +122,10 @@ function timezoneOf(value: unknown): string {
   );
 }
 
-function requireObject(body: unknown): Readonly<Record<string, unknown>> {
+function requireObject(body: unknown, member = 'query'): Readonly<Record<string, unknown>> {
   if (typeof body === 'object' && body !== null && !Array.isArray(body))
     return body as Record<string, unknown>;
-  throw new BadSearchRequest('Expected a JSON object with a query');
+  throw new BadSearchRequest(`Expected a JSON object with a ${member}`);
 }
 
 function integer(

@@ -23,7 +23,8 @@ import type { Validation } from '../../language/syntax/validate.ts';
 import { DATABASE_FILE } from '../../store/state-files.ts';
 import { mayAccess, type Origin, record } from '../access.ts';
 import { withDefaultAccess } from './event-access.ts';
-import { readCheckRequest, type SearchRequest } from './search-request.ts';
+import { isSqlStatement } from '../../language/syntax/sql-statement.ts';
+import { readCheckRequest, readSqlRequest, type SearchRequest } from './search-request.ts';
 
 /** The rows as a stream, or what is wrong with the query. Call `leave` when the body is finished or aborted. */
 export type SearchResult =
@@ -100,10 +101,10 @@ function throttled(seconds: number): AppError {
   });
 }
 
-const BLANK = 'There is no query, so there are no rows: send it as the member "query" of the body';
-
-function emptyResult({ query, limit }: SearchRequest): SearchResult {
-  const notices = query.trim() === '' ? [BLANK] : [];
+function emptyResult({ query, limit, sql }: SearchRequest): SearchResult {
+  const [what, member] = sql ? ['statement', 'sql'] : ['query', 'query'];
+  const blank = `There is no ${what}, so there are no rows: send it as the member "${member}" of the body`;
+  const notices = query.trim() === '' ? [blank] : [];
   const meta = { count: 0, truncated: false, elapsed_ms: 0, scanned: 0, notices, columns: [] };
   return {
     kind: 'rows',
@@ -183,7 +184,8 @@ function orderOf(
   const { config, registry, clock } = services;
   const { search } = config.events;
   const mayAudit = caller.isSuperuser;
-  const readable = datasets.size === 0 ? [] : readableDatasets(registry, grants);
+  const isNamed = datasets.size > 0 || request.sql !== undefined;
+  const readable = isNamed ? readableDatasets(registry, grants) : [];
   return {
     ...request,
     now: timeFromMs(clock.now())!,
@@ -230,10 +232,9 @@ async function datasetOrder(
 export async function validateSearch(
   services: App,
   caller: Principal,
-  body: unknown,
+  request: SearchRequest,
   signal?: AbortSignal,
 ): Promise<Validation> {
-  const request = readCheckRequest(body, services.config);
   return (await checked(services, caller, request, signal)).validation;
 }
 
@@ -263,7 +264,9 @@ export async function checkSavedQuery(
   caller: Principal,
   { query, name }: { readonly query: string; readonly name: string },
 ): Promise<string | null> {
-  const request = readCheckRequest({ query }, services.config);
+  const request = isSqlStatement(query)
+    ? readSqlRequest({ sql: query }, 'json', services.config)
+    : readCheckRequest({ query }, services.config);
   const { validation, found } = await checked(services, caller, request);
   if (found.savedSearches.has(name)) return `Saved search '${name}' would run itself`;
   return validation.errors[0]?.error ?? null;
