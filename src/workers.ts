@@ -11,7 +11,7 @@ import { queryJobs } from './tables/read/query-jobs.ts';
 import { summaryJobs } from './tables/read/summary-jobs.ts';
 import { fileJobs } from './docroot/parsing/file-jobs.ts';
 import { loadJobs } from './docroot/parsing/load-table.ts';
-import { soundJobs } from './docroot/parsing/readable-tables.ts';
+import { readabilityJobs } from './docroot/parsing/readable-tables.ts';
 import { makeEventFilter, searchParts } from './event-queries.ts';
 import { eventIndexJobs } from './events/read/indexer.ts';
 import { eventReadJobs } from './events/read/read-jobs.ts';
@@ -22,7 +22,7 @@ import { searchJobs } from './fulltext/search-jobs.ts';
 
 /** The jobs of each role; made in the process that has it. */
 const roles = new Map<string, () => ChildJobs>([
-  ['parse', () => ({ ...loadJobs(kinds), ...soundJobs(kinds), ...fileJobs(kinds) })],
+  ['parse', () => ({ ...loadJobs(kinds), ...readabilityJobs(kinds), ...fileJobs(kinds) })],
   [
     'query',
     () => ({

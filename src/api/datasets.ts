@@ -1,7 +1,7 @@
 /** Rows and columns of datasets. */
 import { AppError, invalidRequest, mismatch } from '../base/errors.ts';
-import { presentAsker } from '../base/scheduling/current-person.ts';
-import { type Soon, whenThere } from '../base/scheduling/maybe-promise.ts';
+import { currentPerson } from '../base/scheduling/current-person.ts';
+import { type MaybePromise, whenResolved } from '../base/scheduling/maybe-promise.ts';
 import { loadGrants } from '../accounts/rights/permissions.ts';
 import type { Verb } from '../accounts/rights/principal.ts';
 import { contentDisposition } from '../tables/encode/download-name.ts';
@@ -90,7 +90,7 @@ export async function datasetRow(context: Context, address: RowAddress): Promise
   return verb === 'read' ? readRow(context, address) : changeRow(context, address);
 }
 
-function readRow(context: Context, { resource, id }: RowAddress): Soon<Reply> {
+function readRow(context: Context, { resource, id }: RowAddress): MaybePromise<Reply> {
   requireKnownParameters(context, ['columns']);
   const { columns } = parseListParameters(context.search);
   const parameters = { ...NO_PARAMETERS, filter: `{"_row_id":${id}}`, columns };
@@ -136,7 +136,7 @@ function rowData(body: unknown, id: string): unknown {
   throw mismatch(`_row_id must be ${id}, as in the address`);
 }
 
-function listRows(context: Context, resource: Resource): Soon<Answer> {
+function listRows(context: Context, resource: Resource): MaybePromise<Answer> {
   requireKnownParameters(context, LIST_PARAMETERS);
   const parameters = context.search === '' ? NO_PARAMETERS : parseListParameters(context.search);
   const format = parameters.format ?? formatFor(context.request.headers.get('accept'));
@@ -145,17 +145,21 @@ function listRows(context: Context, resource: Resource): Soon<Answer> {
   );
 }
 
-function answerRows(context: Context, query: RowsQuery, askedFormat: Format | null): Soon<Answer> {
+function answerRows(
+  context: Context,
+  query: RowsQuery,
+  askedFormat: Format | null,
+): MaybePromise<Answer> {
   const etag = etagOf(query, query.table.version());
   if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
   if (hasRanges(context, query.prepared.format)) {
     return exportReply(context, query, etag, askedFormat);
   }
   const read = readPage(context, query, context.method === 'HEAD');
-  return whenThere(read, (page) => pageReply(context, query, page, askedFormat));
+  return whenResolved(read, (page) => pageReply(context, query, page, askedFormat));
 }
 
-function readPage(context: Context, query: RowsQuery, isHead: boolean): Soon<RowsPage> {
+function readPage(context: Context, query: RowsQuery, isHead: boolean): MaybePromise<RowsPage> {
   return context.services.reading.run(query.table, query.prepared, {
     // A getter: only some reads can be aborted, and making the signal costs more than most others take.
     get signal() {
@@ -183,7 +187,7 @@ async function exportReply(
   const { exports } = context.services;
   const { resource } = query;
   const prefix = `${resource.rel}\0${resource.sheet ?? ''}\0`;
-  const made = await exports.get(prefix + etag, presentAsker(), async () => {
+  const made = await exports.get(prefix + etag, currentPerson(), async () => {
     const { body, ...page } = await readPage(context, query, false);
     const stream = body instanceof ReadableStream ? body : new Response(body).body!;
     return { tag: prefix + etagOf(query, page.version), facts: page, body: stream };

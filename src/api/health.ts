@@ -32,10 +32,10 @@ const healthModel = Type.Object(
 export const healthRoute = new Elysia({ name: 'health' }).use(lifecycle).get(
   '/health',
   ({ ask }) => {
-    const isSound = isStateSound(ask.services);
-    return typeof isSound === 'boolean'
-      ? health(ask, isSound)
-      : isSound.then((sound) => health(ask, sound));
+    const isHealthy = isStateHealthy(ask.services);
+    return typeof isHealthy === 'boolean'
+      ? health(ask, isHealthy)
+      : isHealthy.then((isOk) => health(ask, isOk));
   },
   {
     checks: {
@@ -65,15 +65,15 @@ function endpointCount({ registry }: ServerServices): number {
     .reduce((count, resource) => count + pathsOf(resource, resource.canonical).length, 0);
 }
 
-function health(context: Context, isSound: boolean): Reply {
+function health(context: Context, isHealthy: boolean): Reply {
   const { services, caller } = context;
   const { clock } = services;
   const common = {
-    status: isSound ? 'ok' : 'degraded',
+    status: isHealthy ? 'ok' : 'degraded',
     version: API_VERSION,
     timestamp: timestamp(clock.now()),
   };
-  const status = isSound ? 200 : 503;
+  const status = isHealthy ? 200 : 503;
   if (caller === null) return jsonReply(common, { status });
   const known = {
     uptime_seconds: Math.floor((clock.monotonic() - services.startedAt) / 1000),
@@ -97,14 +97,14 @@ function problemsOf(services: ServerServices): string[] {
   );
 }
 
-/** How long the state counts as sound after it was found so. */
+/** How long a good result of the check counts. */
 const CHECK_INTERVAL_MS = 1000;
 /** A state that does not answer in this time is not usable. */
 const CHECK_LIMIT_MS = 2000;
 
 interface StateCheck {
   checkedAt: number;
-  isSound: boolean;
+  isHealthy: boolean;
   /** What the log was told last, while it is not. */
   told: string | null;
   running: Promise<boolean> | null;
@@ -113,10 +113,10 @@ interface StateCheck {
 const checks = new WeakMap<ServerServices, StateCheck>();
 
 /** What the last check found if it is young enough, else the result of a new one, shared by all who wait for it. */
-export function isStateSound(services: ServerServices): boolean | Promise<boolean> {
+export function isStateHealthy(services: ServerServices): boolean | Promise<boolean> {
   const check = checkOf(services);
   const age = services.clock.monotonic() - check.checkedAt;
-  if (check.isSound && age < CHECK_INTERVAL_MS) return true;
+  if (check.isHealthy && age < CHECK_INTERVAL_MS) return true;
   return (check.running ??= runCheck(services, check));
 }
 
@@ -130,7 +130,7 @@ export async function lookAtState(services: ServerServices): Promise<void> {
 function checkOf(services: ServerServices): StateCheck {
   let check = checks.get(services);
   if (check === undefined) {
-    check = { checkedAt: Number.NEGATIVE_INFINITY, isSound: false, told: null, running: null };
+    check = { checkedAt: Number.NEGATIVE_INFINITY, isHealthy: false, told: null, running: null };
     checks.set(services, check);
   }
   return check;
@@ -151,14 +151,14 @@ async function runCheck(services: ServerServices, check: StateCheck): Promise<bo
     await withLimit(services.checkState());
     if (check.told !== null) services.log.info('the state database is usable again');
     check.told = null;
-    check.isSound = true;
+    check.isHealthy = true;
   } catch (error) {
     tell(services, check, error);
-    check.isSound = false;
+    check.isHealthy = false;
   }
   check.checkedAt = services.clock.monotonic();
   check.running = null;
-  return check.isSound;
+  return check.isHealthy;
 }
 
 /** Each reason once. A database that is busy or full may be well again by itself; one that is gone is not. */

@@ -15,7 +15,7 @@ import { eventFailureBodies } from './events/models.ts';
 import { emptyReply, jsonReply } from '../http/reply/reply.ts';
 import { lifecycle } from '../http/lifecycle.ts';
 import { describeChange, describeList } from './admin/descriptions.ts';
-import { adminDoor, answersDone, answersList } from './admin/handlers.ts';
+import { adminChecks, answersDone, answersList } from './admin/handlers.ts';
 import { requireChangeable, requireFormat } from './events/events.ts';
 import type { RouteRules } from '../http/context.ts';
 
@@ -96,10 +96,10 @@ export const tokenRoutes = new Elysia({ name: 'tokens' })
     },
   )
   .get('/admin/tokens', answersList(listTokens), {
-    checks: adminDoor,
+    checks: adminChecks,
     describes: describeList('List the tokens of event clients', tokenView, tokenList),
   })
   .delete('/admin/tokens/:user_id', answersDone(revokeTokenOf, 'user_id'), {
-    checks: adminDoor,
+    checks: adminChecks,
     describes: describeChange('Revoke the token of a user', [404, 422]),
   });

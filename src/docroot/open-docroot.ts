@@ -18,7 +18,7 @@ import { Tables } from '../tables/copy/tables.ts';
 import type { Database } from '../store/database.ts';
 import { removeDerived } from '../store/leftovers.ts';
 import { stateFolder } from '../store/state-files.ts';
-import { AwayCopies } from './registry/copies-of-unmounted.ts';
+import { CopiesOfUnmounted } from './registry/copies-of-unmounted.ts';
 import { CacheEntries } from './cache-entries.ts';
 import { Datasets } from './datasets.ts';
 import { DocumentRoot } from './document-root.ts';
@@ -143,8 +143,8 @@ export function openDocroot(options: DocrootOptions): Docroot {
   });
   if (options.readsAhead) firstReads.follow(registry);
   const cache = new CacheEntries(clock);
-  const awayCopies = new AwayCopies({ registry, tables, log });
-  forgetChanges(registry, tables, cache, awayCopies);
+  const copiesOfUnmounted = new CopiesOfUnmounted({ registry, tables, log });
+  forgetChanges(registry, tables, cache, copiesOfUnmounted);
   let stopWatching = async (): Promise<void> => {};
   let isStopped = false;
 
@@ -217,7 +217,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
       isStopped = true;
       await stopWatching();
       firstReads.close();
-      awayCopies.close();
+      copiesOfUnmounted.close();
     },
     close: async () => {
       await tables.close();
@@ -241,7 +241,7 @@ function forgetChanges(
   registry: Registry,
   tables: Tables,
   cache: CacheEntries,
-  awayCopies: AwayCopies,
+  copiesOfUnmounted: CopiesOfUnmounted,
 ): void {
   cache.onForget((rel) => tables.forget(rel));
   registry.onChange(({ changed, removed }) => {
@@ -250,10 +250,10 @@ function forgetChanges(
       if (!kind.dataset || registry.get(rel, sheet)?.kind.dataset) continue;
       if (registry.isAway(rel)) {
         tables.setAside({ rel, sheet });
-        awayCopies.add(rel);
+        copiesOfUnmounted.add(rel);
       } else tables.drop({ rel, sheet });
     }
-    awayCopies.changed();
+    copiesOfUnmounted.changed();
   });
 }
 

@@ -11,7 +11,7 @@ import { networkOf } from '../base/ip-network.ts';
 import type { Log } from '../base/log.ts';
 import { basePathOf } from '../base/paths.ts';
 import { noteArrival } from '../base/scheduling/arrival.ts';
-import { askedBy } from '../base/scheduling/current-person.ts';
+import { runForPerson } from '../base/scheduling/current-person.ts';
 import { MAY_BE_SILENT } from '../processes/child-sockets.ts';
 import { BodyRoom } from './body/body-room.ts';
 import {
@@ -226,7 +226,7 @@ function frontOf(
     announce(routed, ask);
     parts.slowAnswers.begin(idleLimit);
     // Before authentication.
-    return askedBy(`address:${networkOf(peer.address, 64)}`, () => route(routed));
+    return runForPerson(`address:${networkOf(peer.address, 64)}`, () => route(routed));
   };
 }
 

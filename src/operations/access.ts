@@ -12,7 +12,7 @@ import {
 } from '../accounts/rights/permissions.ts';
 import type { Caller, Principal, Verb } from '../accounts/rights/principal.ts';
 import { AppError, notAnswering } from '../base/errors.ts';
-import { type Soon, whenThere } from '../base/scheduling/maybe-promise.ts';
+import { type MaybePromise, whenResolved } from '../base/scheduling/maybe-promise.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 
 export interface Origin {
@@ -63,10 +63,10 @@ export function requireAccess(
   caller: Caller,
   origin: Origin,
   request: AccessRequest,
-): Soon<Resource> {
+): MaybePromise<Resource> {
   if (!caller) throw new AppError('not-authenticated', 'Not authenticated');
   const { resource, verb } = request;
-  return whenThere(loadGrants(services.db, caller), (grants) =>
+  return whenResolved(loadGrants(services.db, caller), (grants) =>
     resource && mayAccess(grants, resource, verb)
       ? resource
       : refuse(services, caller, origin, grants, request),

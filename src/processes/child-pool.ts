@@ -6,7 +6,7 @@
  * while others wait is moved there. Slow readers hold up nobody: answers are spooled (`spool.ts`). Background work
  * has one place of its own and one for long work, and never takes those of users.
  */
-import { presentAsker } from '../base/scheduling/current-person.ts';
+import { currentPerson } from '../base/scheduling/current-person.ts';
 import { AppError } from '../base/errors.ts';
 import { ChildJob } from './child-job.ts';
 import type { JobOutcome } from './child-job.ts';
@@ -221,7 +221,7 @@ export class ChildPool {
       }
     }
     const lane = options.dedicated === true || isPutOff ? this.#dedicated : this.#shared;
-    const person = turn === undefined ? presentAsker() : turn.person;
+    const person = turn === undefined ? currentPerson() : turn.person;
     const entered = lane.enter(timeoutMs, signal, person);
     this.#makeRoom();
     return await entered;

@@ -4,7 +4,7 @@
  *
  * A held place can be moved to another lane, so that a job that proves long stops blocking those behind it.
  */
-import { presentAsker } from '../base/scheduling/current-person.ts';
+import { currentPerson } from '../base/scheduling/current-person.ts';
 import { AppError } from '../base/errors.ts';
 
 interface Waiter {
@@ -97,7 +97,7 @@ export class Lane {
 
   /** For short work without a user. Errors as `enter`. */
   async run<Result>(timeoutMs: number, work: () => Promise<Result>): Promise<Result> {
-    const place = await this.enter(timeoutMs, undefined, presentAsker());
+    const place = await this.enter(timeoutMs, undefined, currentPerson());
     try {
       return await work();
     } finally {

@@ -1,5 +1,5 @@
 /** Priority of work in a worker pool: a user's, or background work until a user waits for it. */
-import { presentAsker } from '../base/scheduling/current-person.ts';
+import { currentPerson } from '../base/scheduling/current-person.ts';
 
 export class Turn {
   readonly #raised = new AbortController();
@@ -9,7 +9,7 @@ export class Turn {
 
   constructor(isBackground = false) {
     this.#isBackground = isBackground;
-    this.#person = isBackground ? null : presentAsker();
+    this.#person = isBackground ? null : currentPerson();
   }
 
   static background(): Turn {

@@ -1,6 +1,6 @@
 /** A cache of shared state. A write by any process clears everything, so a revocation counts from the next request. */
 import { Lru } from '../base/lru.ts';
-import type { Soon } from '../base/scheduling/maybe-promise.ts';
+import type { MaybePromise } from '../base/scheduling/maybe-promise.ts';
 import type { Database } from './database.ts';
 
 export class Remembered<Value> {
@@ -12,7 +12,7 @@ export class Remembered<Value> {
   }
 
   /** Synchronous when cached. Null results are cached too. */
-  get(db: Database, argument: string, read: () => Promise<Value>): Soon<Value> {
+  get(db: Database, argument: string, read: () => Promise<Value>): MaybePromise<Value> {
     const before = db.changeCount();
     if (before === null) return read();
     if (before !== this.#changeCount) {

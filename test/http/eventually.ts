@@ -31,8 +31,8 @@ export async function eventually<Result>(
 }
 
 /** What is expected of a value that is read until it is so. */
-interface Soon<Value> {
-  readonly not: Soon<Value>;
+interface MaybePromise<Value> {
+  readonly not: MaybePromise<Value>;
   toBe(expected: Value): Promise<void>;
   toEqual(expected: unknown): Promise<void>;
   toMatch(pattern: RegExp): Promise<void>;
@@ -49,14 +49,14 @@ interface Soon<Value> {
  * `expect` of a value that comes true a little later, such as what a page shows after a click: `await soon(() => rows.count()).toBe(3)`.
  * Reads until it is as expected; the last failure is thrown as one of the caller's line.
  */
-export function soon<Value>(read: () => Value | Promise<Value>): Soon<Value> {
+export function soon<Value>(read: () => Value | Promise<Value>): MaybePromise<Value> {
   const site = new Error();
   Error.captureStackTrace(site, soon);
   const matchers = (isNot: boolean): object =>
     new Proxy(
       {},
       {
-        get: (_, name: keyof Soon<Value> | 'then') => {
+        get: (_, name: keyof MaybePromise<Value> | 'then') => {
           if (name === 'then') return undefined;
           if (name === 'not') return matchers(!isNot);
           return async (expected: never): Promise<void> => {
@@ -75,5 +75,5 @@ export function soon<Value>(read: () => Value | Promise<Value>): Soon<Value> {
         },
       },
     );
-  return matchers(false) as Soon<Value>;
+  return matchers(false) as MaybePromise<Value>;
 }

@@ -3,7 +3,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../src/base/errors.ts';
 import { TooMuchWork } from '../../src/processes/child-job.ts';
-import { askedBy } from '../../src/base/scheduling/current-person.ts';
+import { runForPerson } from '../../src/base/scheduling/current-person.ts';
 import { Turn } from '../../src/processes/turn.ts';
 import { onSharedCores } from '../support/patience.ts';
 import { childPid, startPool, until } from './pool-fixture.ts';
@@ -408,7 +408,7 @@ describe('what a child prints', () => {
 });
 
 describe('fair turns', () => {
-  const turnOf = (person: string) => askedBy(person, () => new Turn());
+  const turnOf = (person: string) => runForPerson(person, () => new Turn());
   const background = () => ({ ...LIMIT, isOfWork: true, turn: Turn.background() });
   const of = (person: string) => ({ ...LIMIT, turn: turnOf(person) });
 

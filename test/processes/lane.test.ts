@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { askedBy } from '../../src/base/scheduling/current-person.ts';
+import { runForPerson } from '../../src/base/scheduling/current-person.ts';
 import { Holdings, Lane, type Place } from '../../src/processes/lane.ts';
 
 const WAIT_MS = 60_000;
@@ -32,7 +32,9 @@ test('one person waits in line', async () => {
   const lane = new Lane(1, 64);
   const done: number[] = [];
   await Promise.all(
-    [1, 2, 3, 4].map((n) => askedBy('a', () => lane.run(WAIT_MS, async () => void done.push(n)))),
+    [1, 2, 3, 4].map((n) =>
+      runForPerson('a', () => lane.run(WAIT_MS, async () => void done.push(n))),
+    ),
   );
   expect(done).toEqual([1, 2, 3, 4]);
 });

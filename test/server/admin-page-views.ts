@@ -90,7 +90,7 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
     figures: [{ label: text, value: 1, href: '/f' }],
     problems: [{ rel: text, problem: text }],
     problemCount: 2,
-    isStateSound: false,
+    isStateHealthy: false,
     uptimeSeconds: 1,
     version: text,
     searchDocuments: 1,

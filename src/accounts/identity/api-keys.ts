@@ -5,7 +5,7 @@
 import { timestamp } from '../../base/clock.ts';
 import { AppError, invalidRequest } from '../../base/errors.ts';
 import { randomToken, sha256Hex } from '../../base/ids.ts';
-import { type Soon, whenThere } from '../../base/scheduling/maybe-promise.ts';
+import { type MaybePromise, whenResolved } from '../../base/scheduling/maybe-promise.ts';
 import type { Database } from '../../store/database.ts';
 import type { ListSource } from '../../store/list-source.ts';
 import { rememberedFor } from '../../store/remembered.ts';
@@ -156,7 +156,11 @@ export interface FoundApiKey {
 const keysByHash = rememberedFor<Omit<FoundApiKey, 'isUsable'> | null>(1_000);
 
 /** By value or alias. One indexed read after a state change, else from memory. */
-export function findApiKey(db: Database, value: string, now: number): Soon<FoundApiKey | null> {
+export function findApiKey(
+  db: Database,
+  value: string,
+  now: number,
+): MaybePromise<FoundApiKey | null> {
   const isByAlias = isAlias(value);
   if (!isByAlias && !/^ak_[\w-]{43}$/.test(value)) return null;
   const hash = sha256Hex(isByAlias ? value.toLowerCase() : value);
@@ -173,7 +177,7 @@ export function findApiKey(db: Database, value: string, now: number): Soon<Found
     const { user, rest } = withUser(row);
     return { key: keyOf(rest), user };
   });
-  return whenThere(found, (one) => one && { ...one, isUsable: isUsableAt(one.key, now) });
+  return whenResolved(found, (one) => one && { ...one, isUsable: isUsableAt(one.key, now) });
 }
 
 function isUsableAt({ isActive, expiresAt }: ApiKey, now: number): boolean {

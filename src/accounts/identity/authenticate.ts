@@ -5,7 +5,7 @@
  * ignored. Cached results are dropped when anyone writes to the state (store/remembered.ts), so a revocation counts
  * from the next request.
  */
-import { type Soon, whenThere } from '../../base/scheduling/maybe-promise.ts';
+import { type MaybePromise, whenResolved } from '../../base/scheduling/maybe-promise.ts';
 import { BEARER_CHALLENGE, notAuthenticated } from './refusal.ts';
 import type {
   AuthServices,
@@ -47,12 +47,12 @@ export function authenticate(
   services: AuthServices,
   credentials: RequestCredentials,
   methods: readonly AuthenticationMethod[] = allMethods,
-): Soon<Authentication> {
+): MaybePromise<Authentication> {
   const claims: Claimed[] = [];
   for (const method of methods) {
     for (const claim of method.claims(credentials)) claims.push({ method, claim });
   }
-  return whenThere(provenOf(services, credentials, claims, 0, []), (proven) => {
+  return whenResolved(provenOf(services, credentials, claims, 0, []), (proven) => {
     const isRead = claims.some(({ claim }) => claim.carrier === 'authorization');
     if (typeof credentials.authorization === 'string' && !isRead) {
       throw notAuthenticated(BEARER_CHALLENGE, { credential: null, reason: 'unknown-scheme' });
@@ -68,11 +68,11 @@ function provenOf(
   claims: readonly Claimed[],
   index: number,
   proven: Proven[],
-): Soon<readonly Proven[]> {
+): MaybePromise<readonly Proven[]> {
   if (index === claims.length) return proven;
   const { method, claim } = claims[index]!;
   const proved = method.prove(services, claim, credentials.clientAddress);
-  return whenThere(proved, (proof) => {
+  return whenResolved(proved, (proof) => {
     if (typeof proof !== 'string') proven.push({ method, proof });
     else if (claim.carrier !== 'cookie') {
       throw notAuthenticated(claim.challenge, { credential: method.credential, reason: proof });

@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../base/ids.ts';
-import type { Soon } from '../../base/scheduling/maybe-promise.ts';
+import type { MaybePromise } from '../../base/scheduling/maybe-promise.ts';
 import type { Database, SqlValue } from '../../store/database.ts';
 import { rememberedFor } from '../../store/remembered.ts';
 
@@ -42,7 +42,7 @@ interface SettingsRow {
 const byKey = rememberedFor<IngestSettings>(1_000);
 
 /** One indexed read after a state change, else from memory. */
-export function getIngestSettings(db: Database, apiKeyId: number): Soon<IngestSettings> {
+export function getIngestSettings(db: Database, apiKeyId: number): MaybePromise<IngestSettings> {
   return byKey(db).get(db, String(apiKeyId), async () => {
     const row = await db.get<SettingsRow>(
       `SELECT create_only, indexes, default_index, default_sourcetype, default_source, default_host, ack, alias_hash

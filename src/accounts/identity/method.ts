@@ -6,7 +6,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import type { Soon } from '../../base/scheduling/maybe-promise.ts';
+import type { MaybePromise } from '../../base/scheduling/maybe-promise.ts';
 import type { Database } from '../../store/database.ts';
 import type { HandlerCalls } from './handler-calls.ts';
 import type { LocalLogin } from './local-login.ts';
@@ -57,7 +57,11 @@ export interface AuthenticationMethod {
   readonly credential: Credential;
   claims(credentials: RequestCredentials): Claim[];
   /** May throw `throttled`, `unavailable` and, for a name that is taken, `permission-denied`. */
-  prove(services: AuthServices, claim: Claim, clientAddress: string): Soon<Proof | RefusalReason>;
+  prove(
+    services: AuthServices,
+    claim: Claim,
+    clientAddress: string,
+  ): MaybePromise<Proof | RefusalReason>;
 }
 
 export function splitAuthorization(

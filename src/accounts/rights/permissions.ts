@@ -3,7 +3,7 @@
  * denies; only an API key's scopes narrow them.
  */
 import { AppError } from '../../base/errors.ts';
-import { type Soon, whenThere } from '../../base/scheduling/maybe-promise.ts';
+import { type MaybePromise, whenResolved } from '../../base/scheduling/maybe-promise.ts';
 import type { Database } from '../../store/database.ts';
 import type { ListSource } from '../../store/list-source.ts';
 import { rememberedFor } from '../../store/remembered.ts';
@@ -123,13 +123,13 @@ const NO_PATTERNS: Grants['patterns'] = { read: [], write: [] };
 const heldByUser = rememberedFor<Grants['patterns']>(1_000);
 
 /** One indexed read after a state change, else from memory. */
-export function loadGrants(db: Database, caller: Caller): Soon<Grants> {
+export function loadGrants(db: Database, caller: Caller): MaybePromise<Grants> {
   if (caller === null) return { isSuperuser: false, patterns: NO_PATTERNS, scopes: null };
   const { isSuperuser, isNarrowedSuperuser = false, scopes, userId } = caller;
   if (isSuperuser || isNarrowedSuperuser)
     return { isSuperuser: true, patterns: NO_PATTERNS, scopes };
   const held = heldByUser(db).get(db, String(userId), () => patternsOf(db, userId));
-  return whenThere(held, (patterns) => ({ isSuperuser, patterns, scopes }));
+  return whenResolved(held, (patterns) => ({ isSuperuser, patterns, scopes }));
 }
 
 async function patternsOf(db: Database, userId: number): Promise<Grants['patterns']> {

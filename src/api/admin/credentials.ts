@@ -21,7 +21,7 @@ import {
   userIdParameter,
   booleanParameter,
 } from './descriptions.ts';
-import { adminDoor, answersList, answersNew, answersDone } from './handlers.ts';
+import { adminChecks, answersList, answersNew, answersDone } from './handlers.ts';
 import { endSession, listAllSessions } from '../../operations/accounts/sessions.ts';
 
 const byUser = queryParameter('user_id', 'Only those of this user', Type.Integer({ minimum: 1 }));
@@ -35,7 +35,7 @@ export const credentialRoutes = new Elysia({ name: 'credentials', prefix: '/admi
       is_active: booleanParameter(context, 'is_active'),
     })),
     {
-      checks: adminDoor,
+      checks: adminChecks,
       describes: describeList('List the API keys of all users', apiKeyModel, apiKeyList, [
         byUser,
         queryParameter('is_active', 'Only revoked or only other ones', Type.Boolean()),
@@ -43,21 +43,21 @@ export const credentialRoutes = new Elysia({ name: 'credentials', prefix: '/admi
     },
   )
   .post('/api-keys', answersNew(createApiKeyFor), {
-    checks: adminDoor,
+    checks: adminChecks,
     describes: describeChange('Create an API key for a user', [400, 404, 422], {
       body: apiKeyCreateModel,
       answer: userApiKeyCreatedModel,
     }),
   })
   .delete('/api-keys/:key_id', answersDone(revokeAnyApiKey, 'key_id'), {
-    checks: adminDoor,
+    checks: adminChecks,
     describes: describeChange('Revoke an API key', [404, 422]),
   })
   .get(
     '/sessions',
     answersList(listAllSessions, (context) => ({ user_id: userIdParameter(context) })),
     {
-      checks: adminDoor,
+      checks: adminChecks,
       describes: describeList(
         'List the browser sessions of all users',
         sessionModel,
@@ -67,6 +67,6 @@ export const credentialRoutes = new Elysia({ name: 'credentials', prefix: '/admi
     },
   )
   .delete('/sessions/:session_id', answersDone(endSession, 'session_id'), {
-    checks: adminDoor,
+    checks: adminChecks,
     describes: describeChange('End a browser session', [404, 422]),
   });

@@ -20,23 +20,29 @@ import {
   permissionModel,
 } from '../administration-models.ts';
 import { describeList, describeChange } from './descriptions.ts';
-import { repeatingDoor, answersList, answersNew, answersOne, answersDone } from './handlers.ts';
+import {
+  repeatableAdminChecks,
+  answersList,
+  answersNew,
+  answersOne,
+  answersDone,
+} from './handlers.ts';
 
 export const groupRoutes = new Elysia({ name: 'groups', prefix: '/admin/groups' })
   .use(lifecycle)
   .get('', answersList(listGroups), {
-    checks: repeatingDoor,
+    checks: repeatableAdminChecks,
     describes: describeList('List the groups', groupModel, groupList),
   })
   .post('', answersNew(createGroup), {
-    checks: repeatingDoor,
+    checks: repeatableAdminChecks,
     describes: describeChange('Create a group', [400, 422], {
       body: groupCreateModel,
       answer: groupModel,
     }),
   })
   .get('/:group_id', answersOne(readGroup, 'group_id'), {
-    checks: repeatingDoor,
+    checks: repeatableAdminChecks,
     describes: {
       summary: 'Read a group with its members',
       tag: 'admin',
@@ -45,19 +51,19 @@ export const groupRoutes = new Elysia({ name: 'groups', prefix: '/admin/groups' 
     },
   })
   .delete('/:group_id', answersDone(deleteGroup, 'group_id'), {
-    checks: repeatingDoor,
+    checks: repeatableAdminChecks,
     describes: describeChange('Delete a group', [404, 422]),
   })
   .post('/:group_id/users/:user_id', answersDone(addMember, 'group_id', 'user_id'), {
-    checks: repeatingDoor,
+    checks: repeatableAdminChecks,
     describes: describeChange('Make a user a member of a group', [404, 422]),
   })
   .delete('/:group_id/users/:user_id', answersDone(removeMember, 'group_id', 'user_id'), {
-    checks: repeatingDoor,
+    checks: repeatableAdminChecks,
     describes: describeChange('Take a user out of a group', [404, 422]),
   })
   .get('/:group_id/permissions', answersOne(listPermissionsOfGroup, 'group_id'), {
-    checks: repeatingDoor,
+    checks: repeatableAdminChecks,
     describes: {
       summary: 'List the permissions a group holds',
       tag: 'admin',
@@ -66,10 +72,10 @@ export const groupRoutes = new Elysia({ name: 'groups', prefix: '/admin/groups' 
     },
   })
   .post('/:group_id/permissions/:perm_id', answersDone(grantToGroup, 'group_id', 'perm_id'), {
-    checks: repeatingDoor,
+    checks: repeatableAdminChecks,
     describes: describeChange('Give a permission to a group', [404, 422]),
   })
   .delete('/:group_id/permissions/:perm_id', answersDone(revokeFromGroup, 'group_id', 'perm_id'), {
-    checks: repeatingDoor,
+    checks: repeatableAdminChecks,
     describes: describeChange('Take a permission from a group', [404, 422]),
   });

@@ -70,9 +70,9 @@ export function successReply(): Reply {
   return jsonReply({ success: true });
 }
 
-export const adminDoor = { access: 'superuser', refusesScopedKeys: true } as const;
+export const adminChecks = { access: 'superuser', refusesScopedKeys: true } as const;
 /** For what holds no secrets. */
-export const repeatingDoor = { ...adminDoor, repeats: () => undefined } as const;
+export const repeatableAdminChecks = { ...adminChecks, repeats: () => undefined } as const;
 
 export function adminOf({ caller, origin }: Context): Administrator {
   return administratorOf(caller, origin);

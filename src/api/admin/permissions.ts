@@ -22,30 +22,36 @@ import {
   permissionCreateModel,
 } from '../administration-models.ts';
 import { describeList, describeChange, queryParameter } from './descriptions.ts';
-import { repeatingDoor, adminOf, answersList, answersNew, answersDone } from './handlers.ts';
+import {
+  repeatableAdminChecks,
+  adminOf,
+  answersList,
+  answersNew,
+  answersDone,
+} from './handlers.ts';
 
 export const permissionRoutes = new Elysia({ name: 'permissions', prefix: '/admin' })
   .use(lifecycle)
   .get('/permissions', answersList(listPermissions), {
-    checks: repeatingDoor,
+    checks: repeatableAdminChecks,
     describes: describeList('List the permissions', permissionModel, permissionList),
   })
   .post('/permissions', answersNew(createPermission), {
-    checks: repeatingDoor,
+    checks: repeatableAdminChecks,
     describes: describeChange('Create a permission', [400, 422], {
       body: permissionCreateModel,
       answer: permissionModel,
     }),
   })
   .delete('/permissions/:perm_id', answersDone(deletePermission, 'perm_id'), {
-    checks: repeatingDoor,
+    checks: repeatableAdminChecks,
     describes: describeChange('Delete a permission', [404, 422]),
   })
   .get(
     '/explain',
     async ({ ask }) => jsonReply(await explainAccess(ask.services, adminOf(ask), questionOf(ask))),
     {
-      checks: repeatingDoor,
+      checks: repeatableAdminChecks,
       describes: {
         summary: 'Explain why a user may or may not do something',
         tag: 'admin',

@@ -29,7 +29,7 @@ import {
   textParameter,
 } from './descriptions.ts';
 import {
-  adminDoor,
+  adminChecks,
   adminOf,
   answersList,
   answersDone,
@@ -42,28 +42,28 @@ const byResource = queryParameter('resource', 'Only this file (its path)');
 export const upkeepRoutes = new Elysia({ name: 'upkeep', prefix: '/admin' })
   .use(lifecycle)
   .get('/locks', answersList(listLocks), {
-    checks: adminDoor,
+    checks: adminChecks,
     describes: describeList('List the locks on files', lockModel, lockList),
   })
   .post(
     '/locks/clean',
     async ({ ask }) => jsonReply({ released: await cleanLocks(ask.services, adminOf(ask)) }),
     {
-      checks: adminDoor,
+      checks: adminChecks,
       describes: describeChange('Remove locks that have expired', [], {
         answer: Type.Object({ released: Type.Integer() }),
       }),
     },
   )
   .delete('/locks/:lock_id', answersDone(releaseLock, 'lock_id'), {
-    checks: adminDoor,
+    checks: adminChecks,
     describes: describeChange('Release a lock', [404, 422]),
   })
   .get(
     '/cache',
     answersList(listCache, (context) => ({ resource: textParameter(context, 'resource') })),
     {
-      checks: adminDoor,
+      checks: adminChecks,
       describes: describeList(
         'List what is remembered of files',
         cacheEntryModel,
@@ -80,7 +80,7 @@ export const upkeepRoutes = new Elysia({ name: 'upkeep', prefix: '/admin' })
       return successReply();
     },
     {
-      checks: adminDoor,
+      checks: adminChecks,
       describes: describeChange('Forget what is remembered of files', [], {
         parameters: [byResource],
       }),
@@ -98,7 +98,7 @@ export const upkeepRoutes = new Elysia({ name: 'upkeep', prefix: '/admin' })
       return successReply();
     },
     {
-      checks: { ...adminDoor, rest: 'key' },
+      checks: { ...adminChecks, rest: 'key' },
       describes: describeChange('Forget one entry', [422], {
         parameters: [{ ...byResource, required: true }],
       }),
@@ -124,7 +124,7 @@ export const upkeepRoutes = new Elysia({ name: 'upkeep', prefix: '/admin' })
       return bodyReply(standing, formatDetails[format].mediaType, { headers });
     },
     {
-      checks: adminDoor,
+      checks: adminChecks,
       describes: describeList('List the audit, newest first', auditEntryModel, auditList, [
         queryParameter('user_id', 'Only what this user did', Type.Integer({ minimum: 1 })),
         queryParameter('action', 'Only this action'),

@@ -17,23 +17,23 @@ import {
   userStatusUpdateModel,
 } from '../administration-models.ts';
 import { describeList, describeChange } from './descriptions.ts';
-import { adminDoor, adminOf, answersList, answersNew, answersDone } from './handlers.ts';
+import { adminChecks, adminOf, answersList, answersNew, answersDone } from './handlers.ts';
 
 export const userRoutes = new Elysia({ name: 'users', prefix: '/admin/users' })
   .use(lifecycle)
   .get('', answersList(listUsers), {
-    checks: adminDoor,
+    checks: adminChecks,
     describes: describeList('List the users', userModel, userList),
   })
   .post('', answersNew(createUser), {
-    checks: adminDoor,
+    checks: adminChecks,
     describes: describeChange('Create a user', [400, 422], {
       body: userCreateModel,
       answer: userModel,
     }),
   })
   .delete('/:user_id', answersDone(deleteUser, 'user_id'), {
-    checks: adminDoor,
+    checks: adminChecks,
     describes: describeChange('Delete a user', [400, 404, 422]),
   })
   .put(
@@ -44,7 +44,7 @@ export const userRoutes = new Elysia({ name: 'users', prefix: '/admin/users' })
       return jsonReply({ success: true, sessions_revoked: true });
     },
     {
-      checks: adminDoor,
+      checks: adminChecks,
       describes: describeChange('Give a user a new password', [400, 404, 422], {
         body: passwordResetModel,
         answer: Type.Object({ success: Type.Literal(true), sessions_revoked: Type.Literal(true) }),
@@ -59,7 +59,7 @@ export const userRoutes = new Elysia({ name: 'users', prefix: '/admin/users' })
       return jsonReply({ success: true, ...status });
     },
     {
-      checks: adminDoor,
+      checks: adminChecks,
       describes: describeChange('Activate or deactivate a user', [400, 404, 422], {
         body: userStatusUpdateModel,
         answer: Type.Object({

@@ -4,24 +4,24 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-interface Asker {
+interface Current {
   person: string;
 }
 
-const storage = new AsyncLocalStorage<Asker>();
+const storage = new AsyncLocalStorage<Current>();
 
 /** `person`: `user:7`, `address:10.0.0.1`, or one of the server's own tasks. */
-export function askedBy<Result>(person: string, work: () => Result): Result {
+export function runForPerson<Result>(person: string, work: () => Result): Result {
   return storage.run({ person }, work);
 }
 
 /** For a request whose credentials were checked after work began. */
-export function nameAsker(person: string): void {
-  const asker = storage.getStore();
-  if (asker !== undefined) asker.person = person;
+export function setCurrentPerson(person: string): void {
+  const current = storage.getStore();
+  if (current !== undefined) current.person = person;
 }
 
 /** Null for work nobody asked for. */
-export function presentAsker(): string | null {
+export function currentPerson(): string | null {
   return storage.getStore()?.person ?? null;
 }

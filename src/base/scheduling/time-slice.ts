@@ -4,7 +4,7 @@
  * All work of a turn of the event loop shares one slice. The rest goes on in later turns, those first who have used
  * least time: dozens of pages for one person do not delay the others.
  */
-import { presentAsker } from './current-person.ts';
+import { currentPerson } from './current-person.ts';
 
 const SLICE_MS = 8;
 /** What others may wait for the requests that arrived with theirs; some 200 small reads. */
@@ -47,7 +47,7 @@ export function isCrowded(): boolean {
 
 /** Resolves when it is this person's turn and the slice is not over. */
 export function ownTurn(): Promise<void> {
-  const person = presentAsker() ?? '';
+  const person = currentPerson() ?? '';
   return new Promise((resolve) => {
     if (waiting.size === 0) {
       used.clear();

@@ -39,11 +39,11 @@ export async function checkFiles(
   const work = async (): Promise<void> => {
     while (waiting.length > 0) {
       const batch = waiting.splice(0, BATCH);
-      const sound = await areSound(batch, parts);
-      waiting.unshift(...batch.slice(sound.length));
-      for (const [index, isSound] of sound.entries()) {
+      const judged = await areReadable(batch, parts);
+      waiting.unshift(...batch.slice(judged.length));
+      for (const [index, isReadable] of judged.entries()) {
         const resource = batch[index]!;
-        if (isSound) parts.registry.setProblem(resource, null);
+        if (isReadable) parts.registry.setProblem(resource, null);
         else unread.push(...(await readWhole(resource, parts)));
         onProgress(++done, total);
       }
@@ -54,12 +54,12 @@ export async function checkFiles(
 }
 
 /** Judges the first ones at least. */
-async function areSound(
+async function areReadable(
   batch: readonly Resource[],
   { registry, datasets, workers }: CheckParts,
 ): Promise<readonly boolean[]> {
   try {
-    return await workers.areSound(
+    return await workers.areReadable(
       batch.map((resource) => ({
         rel: resource.rel,
         sheet: resource.sheet,

@@ -25,7 +25,7 @@ import type {
 import type { LoadOrder } from './load-table.ts';
 import type { Resource } from '../registry/registry.ts';
 import type { FoundFile } from '../registry/scan.ts';
-import type { SoundOrder, SoundTable } from './readable-tables.ts';
+import type { ReadabilityOrder, ReadableTable } from './readable-tables.ts';
 
 export interface EditRequest {
   readonly source: FileSource;
@@ -94,9 +94,9 @@ export class ParseWorkers {
   }
 
   /** For the first ones, at least one (`readable-tables.ts`). */
-  async areSound(tables: readonly SoundTable[]): Promise<readonly boolean[]> {
+  async areReadable(tables: readonly ReadableTable[]): Promise<readonly boolean[]> {
     const { docroot, state_dir: stateDir, limits } = this.#config();
-    const order: SoundOrder = {
+    const order: ReadabilityOrder = {
       docroot,
       stateDir,
       limits: { maxBytes: limits.max_workbook_bytes },

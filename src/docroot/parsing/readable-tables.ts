@@ -16,7 +16,7 @@ import type { Kind, KindContext } from '../kind.ts';
 import { openForRead } from '../opener.ts';
 import { contextOf, type FileOrder } from './file-jobs.ts';
 
-export interface SoundTable {
+export interface ReadableTable {
   readonly rel: string;
   readonly sheet: string | null;
   readonly path: string;
@@ -24,8 +24,8 @@ export interface SoundTable {
   readonly companionRels: CompanionPaths;
 }
 
-export interface SoundOrder extends Pick<FileOrder, 'docroot' | 'stateDir' | 'limits'> {
-  readonly tables: readonly SoundTable[];
+export interface ReadabilityOrder extends Pick<FileOrder, 'docroot' | 'stateDir' | 'limits'> {
+  readonly tables: readonly ReadableTable[];
 }
 
 /** Larger tables need the memory and time of a copy, which may exceed the limits. */
@@ -37,11 +37,13 @@ const MAX_WORK_MS = 1_000;
  * Answers a boolean for each table: true when it can be read and its companions have no fault. Ends after a second,
  * with at least one entry.
  */
-export function soundJobs(kinds: readonly Kind[]): ChildJobs {
-  return { sound: async (body) => Response.json(await checkTables(body as SoundOrder, kinds)) };
+export function readabilityJobs(kinds: readonly Kind[]): ChildJobs {
+  return {
+    sound: async (body) => Response.json(await checkTables(body as ReadabilityOrder, kinds)),
+  };
 }
 
-async function checkTables(order: SoundOrder, kinds: readonly Kind[]): Promise<boolean[]> {
+async function checkTables(order: ReadabilityOrder, kinds: readonly Kind[]): Promise<boolean[]> {
   const root = new DocumentRoot(order.docroot, order.stateDir);
   const endsAt = performance.now() + MAX_WORK_MS;
   const found: boolean[] = [];
@@ -62,7 +64,10 @@ interface CheckContext {
   readonly context: KindContext;
 }
 
-async function isSound(table: SoundTable, { root, kind, context }: CheckContext): Promise<boolean> {
+async function isSound(
+  table: ReadableTable,
+  { root, kind, context }: CheckContext,
+): Promise<boolean> {
   try {
     const schema = await readSchema(root, table.companionRels.schema);
     const companion = await readOptions(root, table.companionRels.options, kind, table);

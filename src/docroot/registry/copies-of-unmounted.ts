@@ -8,7 +8,7 @@ import type { Log } from '../../base/log.ts';
 import type { Tables } from '../../tables/copy/tables.ts';
 import type { Registry } from './registry.ts';
 
-interface AwayCopiesOptions {
+interface CopiesOfUnmountedOptions {
   readonly registry: Registry;
   readonly tables: Tables;
   readonly log: Log;
@@ -16,13 +16,13 @@ interface AwayCopiesOptions {
 
 const SETTLED_MS = 1_000;
 
-export class AwayCopies {
-  readonly #options: AwayCopiesOptions;
+export class CopiesOfUnmounted {
+  readonly #options: CopiesOfUnmountedOptions;
   readonly #waiting = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | null = null;
   #isClosed = false;
 
-  constructor(options: AwayCopiesOptions) {
+  constructor(options: CopiesOfUnmountedOptions) {
     this.#options = options;
   }
 

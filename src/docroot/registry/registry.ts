@@ -12,7 +12,7 @@ import { Mutex } from '../../base/scheduling/semaphore.ts';
 import { removeStaleTemporaries } from '../../base/files/temporary-files.ts';
 import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import { Arrivals } from './arrivals.ts';
-import { AwayMounts } from './unmounted.ts';
+import { UnmountedFolders } from './unmounted.ts';
 import { companionPaths, isCompanion, type CompanionPaths } from '../companions.ts';
 import { COMPANION_FOLDER, isAtOrBelow, type DocumentRoot } from '../document-root.ts';
 import type { KindTable } from './kind-table.ts';
@@ -92,7 +92,7 @@ export class Registry {
   readonly #arrivals: Arrivals;
   /** Whether the tables of all files were listed once: from then on a new one came later. */
   #isComplete = false;
-  readonly #mounts: AwayMounts;
+  readonly #mounts: UnmountedFolders;
   #isRootAway = false;
   #names = new Names<Token>([]);
   #resources = new Map<string, Resource>();
@@ -117,7 +117,7 @@ export class Registry {
       log,
     });
     this.#unserved = new UnservedFiles(options.isSwitchedOff ?? (() => false));
-    this.#mounts = new AwayMounts({ memory: mountMemory, now: () => Date.now(), log });
+    this.#mounts = new UnmountedFolders({ memory: mountMemory, now: () => Date.now(), log });
     this.#sheets =
       sheetsOf === undefined
         ? null

@@ -9,7 +9,7 @@ import type { Log } from '../../base/log.ts';
 import { MemoryFile } from '../../base/files/memory-file.ts';
 import { mountChanges, MountList, mountsInside, pointOf } from '../../base/files/mounts.ts';
 
-interface AwayMountsOptions {
+interface UnmountedOptions {
   /** File in which mount points are remembered; null: none. */
   readonly memory: string | null;
   /** Epoch ms. */
@@ -30,8 +30,8 @@ interface Seen {
 const FORGOTTEN_AFTER_MS = 30 * 24 * 3_600_000;
 
 /** Paths are absolute, without symlinks. */
-export class AwayMounts {
-  readonly #options: AwayMountsOptions;
+export class UnmountedFolders {
+  readonly #options: UnmountedOptions;
   readonly #memory: MemoryFile<SavedPoints> | null;
   readonly #mountList = new MountList();
   /** Since when nothing is mounted at a mount point, epoch ms; null while something is. */
@@ -41,7 +41,7 @@ export class AwayMounts {
   #moved: ReadonlySet<string> = new Set();
   #mounted: ReadonlySet<string> = new Set();
 
-  constructor(options: AwayMountsOptions) {
+  constructor(options: UnmountedOptions) {
     this.#options = options;
     const { memory, log, now } = options;
     this.#memory = memory === null ? null : new MemoryFile(memory, log);

@@ -11,7 +11,7 @@ import { ingestCredentials } from '../../accounts/identity/ingest-credentials.ts
 import type { RequestCredentials } from '../../accounts/identity/method.ts';
 import type { Caller, Principal } from '../../accounts/rights/principal.ts';
 import { getUser } from '../../accounts/identity/users.ts';
-import { nameAsker } from '../../base/scheduling/current-person.ts';
+import { setCurrentPerson } from '../../base/scheduling/current-person.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Context } from '../context.ts';
 import { isSafeMethod, readOnlyMode } from '../route.ts';
@@ -91,7 +91,7 @@ function credentialsOf(context: Context): RequestCredentials | null {
 function identify(context: Context, found: Authentication): void {
   const { services } = context;
   context.caller = found.principal;
-  if (found.principal !== null) nameAsker(`user:${found.principal.userId}`);
+  if (found.principal !== null) setCurrentPerson(`user:${found.principal.userId}`);
   context.session = found.session;
   if (found.expiredSessionCookie) {
     context.setCookie('svc_session', null);

@@ -8,7 +8,7 @@ import { encoderFor, requireFit } from '../../tables/encode/encoders.ts';
 import type { Format } from '../../tables/read/format.ts';
 import { Problem } from '../syntax/problem.ts';
 import type { Table } from './run.ts';
-import { SetAsideRows } from './row-spool.ts';
+import { SpilledRows } from './row-spool.ts';
 import type { Row } from '../expressions/value.ts';
 
 export type TypedFormat = Extract<Format, 'xlsx' | 'parquet'>;
@@ -38,7 +38,7 @@ export async function makeResultFile(
   const { shown } = schema;
   const encode = await encoderFor(format);
   const native = shown.map(({ column }) => column.native ?? {});
-  const aside = new SetAsideRows(directory, native, {
+  const aside = new SpilledRows(directory, native, {
     maxBytes: MAX_BYTES,
     isByCell: format === 'xlsx',
   });

@@ -39,7 +39,7 @@ interface SpoolOptions {
   readonly isByCell: boolean;
 }
 
-export class SetAsideRows {
+export class SpilledRows {
   readonly #directory: string;
   readonly #file: number;
   readonly #seen: readonly Seen[];

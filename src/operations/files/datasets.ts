@@ -2,7 +2,7 @@ import type { App } from '../../app.ts';
 import type { Caller, Principal, Verb } from '../../accounts/rights/principal.ts';
 import { AppError } from '../../base/errors.ts';
 import { fileNameOf, stemOf } from '../../base/paths.ts';
-import { type Soon, whenThere } from '../../base/scheduling/maybe-promise.ts';
+import { type MaybePromise, whenResolved } from '../../base/scheduling/maybe-promise.ts';
 import { type ReadingHint, readingHints } from '../../tables/infer/reading-hints.ts';
 import type { Format } from '../../tables/read/format.ts';
 import type { ListParameters } from '../../tables/read/list-parameters.ts';
@@ -34,10 +34,10 @@ export function findDataset(
   origin: Origin,
   name: string,
   verb: Verb,
-): Soon<Resource> {
+): MaybePromise<Resource> {
   const resource = services.registry.lookup('dataset', name);
   const allowed = requireAccess(services, caller, origin, { name, resource, verb });
-  return whenThere(allowed, (found) => {
+  return whenResolved(allowed, (found) => {
     // A handler has neither rows nor a schema.
     if (found.kind.dataset === undefined) throw new AppError('not-found', 'Not Found');
     return found;
@@ -63,12 +63,12 @@ export function queryRows<T>(
   resource: Resource,
   parameters: ListParameters,
   format: Format,
-  use: (query: RowsQuery) => Soon<T>,
-): Soon<T> {
-  const attempt = (number: number): Soon<T> =>
-    whenThere(services.tables.currentSoon(services.datasets.targetOf(resource)), (table) => {
+  use: (query: RowsQuery) => MaybePromise<T>,
+): MaybePromise<T> {
+  const attempt = (number: number): MaybePromise<T> =>
+    whenResolved(services.tables.currentIfKnown(services.datasets.targetOf(resource)), (table) => {
       services.cache.note('data', resource.rel, cacheKeyOf(resource, table));
-      const again = (error: unknown): Soon<T> => {
+      const again = (error: unknown): MaybePromise<T> => {
         const isOvertaken = error instanceof StaleRead || table.isClosed;
         if (!isOvertaken || number === MAX_VERSIONS) throw error;
         return attempt(number + 1);

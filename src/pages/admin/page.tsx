@@ -6,7 +6,7 @@
  */
 import { type AnyElysia, Elysia } from 'elysia';
 import type { PropsWithChildren } from '@kitajs/html';
-import { adminDoor, adminOf } from '../../api/admin/handlers.ts';
+import { adminChecks, adminOf } from '../../api/admin/handlers.ts';
 import { AppError } from '../../base/errors.ts';
 import { idOf, problemText } from '../form-request.ts';
 import type { Context, RouteRules, ServerServices } from '../../http/context.ts';
@@ -154,7 +154,7 @@ function routeOf<Data>(definition: Shown<Data>): AnyElysia {
         endsInSlash: true,
         isListedFor: ({ caller }) => caller?.isSuperuser === true,
       }
-    : adminDoor;
+    : adminChecks;
   const routes = new Elysia({ name: `admin-page-${path}` }).use(lifecycle).get(
     address,
     ({ ask }) => {

@@ -18,7 +18,7 @@ import {
   statFile,
 } from '../../base/files/file-stamp.ts';
 import type { Log } from '../../base/log.ts';
-import type { Soon } from '../../base/scheduling/maybe-promise.ts';
+import type { MaybePromise } from '../../base/scheduling/maybe-promise.ts';
 import { Turn } from '../../processes/turn.ts';
 import { CopyFolder, tableId } from './copy-folder.ts';
 import { type BuildOrder, type Lineage, lineageOf } from './copy-lineage.ts';
@@ -151,7 +151,7 @@ export class Tables {
   }
 
   /** As `current`, synchronous when nothing has to be read. */
-  currentSoon(target: TableTarget): Soon<Table> {
+  currentIfKnown(target: TableTarget): MaybePromise<Table> {
     const entry = this.#entry(target);
     return this.#compare(target, entry).isCertain
       ? this.#markUsed(target, entry)

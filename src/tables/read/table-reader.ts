@@ -4,11 +4,11 @@
  *
  * Keeps what makes the next read cheaper: counts per version, and indexes on columns in use.
  */
-import { askedBy } from '../../base/scheduling/current-person.ts';
+import { runForPerson } from '../../base/scheduling/current-person.ts';
 import { Lru } from '../../base/lru.ts';
 import type { Log } from '../../base/log.ts';
 import { isStopping } from '../../processes/child-supply.ts';
-import type { Soon } from '../../base/scheduling/maybe-promise.ts';
+import type { MaybePromise } from '../../base/scheduling/maybe-promise.ts';
 import type { ChildPool } from '../../processes/child-pool.ts';
 import { encoders, type Row } from '../encode/encode.ts';
 import { type Format, formatDetails } from './format.ts';
@@ -93,7 +93,7 @@ export class TableReader {
     table: Table,
     prepared: PreparedRead,
     options: { readonly signal?: AbortSignal; readonly isHead?: boolean },
-  ): Soon<RowsPage> {
+  ): MaybePromise<RowsPage> {
     const { plan } = prepared;
     this.#noteUse(table, plan.usefulIndexes);
     const known = plan.count === null ? plan.rowCount : knownCount(table, plan);
@@ -216,7 +216,8 @@ export class TableReader {
       table.uses.set(name, uses);
       return uses === USES_BEFORE_INDEX;
     });
-    if (due.length > 0) void askedBy('indexes of columns', () => this.#makeIndexes(table, due));
+    if (due.length > 0)
+      void runForPerson('indexes of columns', () => this.#makeIndexes(table, due));
   }
 
   /**

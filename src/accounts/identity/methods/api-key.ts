@@ -1,5 +1,5 @@
 /** `X-API-Key: ak_...` or `Authorization: Bearer ak_...`; aliases of keys likewise. */
-import { type Soon, whenThere } from '../../../base/scheduling/maybe-promise.ts';
+import { type MaybePromise, whenResolved } from '../../../base/scheduling/maybe-promise.ts';
 import type { FoundApiKey } from '../api-keys.ts';
 import { findApiKey, isApiKeyText, noteApiKeyUse } from '../api-keys.ts';
 import { isUseDue } from '../last-use.ts';
@@ -29,21 +29,28 @@ export const apiKey: AuthenticationMethod = {
   prove: (services, { value }) => proveKey(services, value),
 };
 
-export function proveKey(services: AuthServices, value: string): Soon<Proof | RefusalReason> {
+export function proveKey(
+  services: AuthServices,
+  value: string,
+): MaybePromise<Proof | RefusalReason> {
   const now = services.clock.now();
-  return whenThere(findApiKey(services.db, value, now), (found) => {
+  return whenResolved(findApiKey(services.db, value, now), (found) => {
     if (found === null) return 'unknown';
     if (!found.isUsable) return 'revoked';
     return found.user.isActive ? proofOf(services, found, now) : 'inactive-user';
   });
 }
 
-function proofOf(services: AuthServices, { key, user }: FoundApiKey, now: number): Soon<Proof> {
+function proofOf(
+  services: AuthServices,
+  { key, user }: FoundApiKey,
+  now: number,
+): MaybePromise<Proof> {
   const { db } = services;
   if (isUseDue(key.lastUsedAt, now)) {
     inBackground(services, 'noting a key use', noteApiKeyUse(db, key, now));
   }
-  return whenThere(getIngestSettings(db, key.id), ({ createOnly }) => ({
+  return whenResolved(getIngestSettings(db, key.id), ({ createOnly }) => ({
     user,
     apiKeyId: key.id,
     scopes: key.scopes,

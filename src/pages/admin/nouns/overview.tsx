@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import { isStateSound } from '../../../api/health.ts';
+import { isStateHealthy } from '../../../api/health.ts';
 import { version } from '../../../base/version.ts';
 import { listAllApiKeys } from '../../../operations/accounts/api-keys.ts';
 import { listGroups } from '../../../operations/accounts/groups.ts';
@@ -33,7 +33,7 @@ interface Overview {
   /** The first few broken files; `problemCount` counts all. */
   readonly problems: readonly { readonly rel: string; readonly problem: string }[];
   readonly problemCount: number;
-  readonly isStateSound: boolean;
+  readonly isStateHealthy: boolean;
   readonly uptimeSeconds: number;
   readonly version: string;
   readonly searchDocuments: number;
@@ -71,7 +71,7 @@ export const overview = adminPage<Overview>({
         .slice(0, SHOWN_PROBLEMS)
         .map(({ canonical, problem }) => ({ rel: canonical, problem: problem ?? '' })),
       problemCount: broken.length,
-      isStateSound: await isStateSound(services),
+      isStateHealthy: await isStateHealthy(services),
       uptimeSeconds: (services.clock.monotonic() - services.startedAt) / 1000,
       version,
       searchDocuments: index.documents,
@@ -130,7 +130,7 @@ function Health({ data }: { data: Overview }) {
       <h2>Health</h2>
       <dl class="facts">
         <Fact name="State database">
-          {data.isStateSound ? 'fine' : <strong class="bad">cannot be read and written</strong>}
+          {data.isStateHealthy ? 'fine' : <strong class="bad">cannot be read and written</strong>}
         </Fact>
         <Fact name="Running for">
           <span safe>{durationText(data.uptimeSeconds)}</span>

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createLog } from '../../src/base/log.ts';
-import { AwayMounts } from '../../src/docroot/registry/unmounted.ts';
+import { UnmountedFolders } from '../../src/docroot/registry/unmounted.ts';
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
 async function lookedAt(folder: TemporaryFolder, memory: string | null, now = 0) {
   const log = createLog({ level: 'error', format: 'text', write: () => undefined });
-  const mounts = new AwayMounts({ memory, now: () => now, log });
+  const mounts = new UnmountedFolders({ memory, now: () => now, log });
   await mounts.during(
     () => folder.path,
     () => Promise.resolve(),
