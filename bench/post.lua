@@ -1,13 +1,20 @@
--- For wrk: posts the body of a file again and again, and prints the report of load.lua.
+-- For wrk: posts the bodies of the files in turns, again and again, and prints the report of load.lua.
 
-local body
+local requests = {}
+local at = 0
 
 function init(args)
-  local file = io.open(args[1], 'rb')
-  body = file:read('*a')
-  file:close()
   wrk.method = 'POST'
-  wrk.body = body
+  for number = 1, #args do
+    local file = io.open(args[number], 'rb')
+    requests[number] = wrk.format(nil, nil, nil, file:read('*a'))
+    file:close()
+  end
+end
+
+function request()
+  at = at % #requests + 1
+  return requests[at]
 end
 
 function done(summary)

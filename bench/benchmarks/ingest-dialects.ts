@@ -1,22 +1,27 @@
 /**
- * ingest-dialects: the same 1,000 events through every dialect, against bulk REST.
+ * ingest-dialects: the same 1,000 events through every dialect, against bulk REST; and raw lines in which fields and times
+ * are looked for, against the same lines that are stored as they are.
  */
 import { snappyCompress } from 'hysnappy';
 import { protobufMessage } from '../../src/events/intake/wire/protobuf.ts';
 import type { Benchmark } from '../benchmark.ts';
-import { logEvents, postsPerSecond } from '../events.ts';
+import { logEvents, logLines, postsPerSecond } from '../events.ts';
 import { forOrientation, inTurns } from '../rounds.ts';
 import { BenchService } from '../service.ts';
 
 const BULK = 1_000;
 const CLIENTS = 4;
 const SECONDS = 1;
+/** Times go on from one to the next, as those of a log do. */
+const BODIES = 50;
 const TIME = 1_795_168_800;
 
 interface Load {
   readonly path: string;
   readonly type: string;
   readonly body: string | Uint8Array;
+  /** Sent in turns with it. */
+  readonly more?: readonly string[];
 }
 
 const sent = logEvents(BULK);
@@ -89,6 +94,27 @@ const LOADS = {
   },
 } satisfies Record<string, Load>;
 
+/** Lines of a kind, with the sourcetype that says there is nothing to find in them, and with one that says nothing. */
+const DETECTED = Object.fromEntries(
+  (['prose', 'pairs', 'access', 'json'] as const).flatMap((kind) => {
+    const [body, ...more] = Array.from({ length: BODIES }, (_, at) =>
+      logLines(kind, BULK, at * BULK).join('\n'),
+    );
+    const raw = (sourcetype: string): Load => ({
+      path: `/services/collector/raw?sourcetype=${sourcetype}`,
+      type: 'text/plain',
+      body: body!,
+      more,
+    });
+    return [
+      [`${kind}, as they are`, raw('plain')],
+      [`${kind}, looked into`, raw('app')],
+    ] as const;
+  }),
+);
+/** What looking for fields, and storing those that were found, may leave of the rate. */
+const DETECTION_GOAL = { of: 'ratio', atLeast: 0.9 } as const;
+
 function otlpMessage(): Uint8Array {
   const time = new Uint8Array(8);
   new DataView(time.buffer).setBigUint64(0, BigInt(TIME) * 1_000_000_000n, true);
@@ -132,24 +158,42 @@ export const ingestDialects: Benchmark = {
   work: '1,000 events at a time through every dialect, 4 clients, on disk at the answer',
   async run(bench) {
     await using service = await BenchService.start(bench, {}, ['@events']);
-    const rate = async ({ path, type, body }: Load): Promise<number> => {
+    const rate = async ({ path, type, body, more = [] }: Load): Promise<number> => {
       const headers = { ...service.headers, 'Content-Type': type };
-      const load = { url: service.url + path, body, connections: CLIENTS, seconds: SECONDS };
+      const bodies = [body, ...more];
+      const load = { url: service.url + path, bodies, connections: CLIENTS, seconds: SECONDS };
       return BULK * (await postsPerSecond({ ...load, headers }));
     };
-    for (const load of Object.values(LOADS)) await requireStored(service, load);
-    const measured = Object.fromEntries(
-      Object.entries(LOADS).map(([name, load]) => [name, () => rate(load)]),
-    ) as Record<keyof typeof LOADS, () => Promise<number>>;
-    const rounds = await inTurns(forOrientation(bench), measured);
-    const { rest, ...dialects } = rounds;
+    const rates = async <Name extends string>(loads: Record<Name, Load>) => {
+      for (const load of Object.values<Load>(loads)) await requireStored(service, load);
+      const measured = Object.fromEntries(
+        Object.entries<Load>(loads).map(([name, load]) => [name, () => rate(load)]),
+      ) as Record<Name, () => Promise<number>>;
+      return inTurns(forOrientation(bench), measured);
+    };
+    const { rest, ...dialects } = await rates(LOADS);
     const reference = { name: 'bulk REST', unit: 'rows/s', values: rest } as const;
-    return Object.entries(dialects).map(([part, values]) => ({
-      part,
-      subject: { name: 'svc', unit: 'rows/s' as const, values },
-      reference,
-      goal: null,
-    }));
+    const found = await rates(DETECTED);
+    return [
+      ...Object.entries(dialects).map(([part, values]) => ({
+        part,
+        subject: { name: 'svc', unit: 'rows/s' as const, values },
+        reference,
+        goal: null,
+      })),
+      ...Object.keys(found)
+        .filter((name) => name.endsWith('looked into'))
+        .map((part) => ({
+          part,
+          subject: { name: 'svc', unit: 'rows/s' as const, values: found[part]! },
+          reference: {
+            name: 'as they are',
+            unit: 'rows/s' as const,
+            values: found[part.replace('looked into', 'as they are')]!,
+          },
+          goal: DETECTION_GOAL,
+        })),
+    ];
   },
 };
 

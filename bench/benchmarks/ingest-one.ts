@@ -19,7 +19,7 @@ export const ingestOne: Benchmark = {
     const requests = (): Promise<number> =>
       postsPerSecond({
         url: `${service.url}/api/events/`,
-        body,
+        bodies: [body],
         connections: CLIENTS,
         seconds: SECONDS,
         headers: service.headers,

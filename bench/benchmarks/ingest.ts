@@ -22,7 +22,7 @@ export const ingest: Benchmark = {
     await requireStored(service, body);
     const eventsPerSecond = async (headers: Record<string, string>): Promise<number> => {
       const url = `${service.url}/api/events/`;
-      const load = { url, body, connections: CLIENTS, seconds: SECONDS };
+      const load = { url, bodies: [body], connections: CLIENTS, seconds: SECONDS };
       return (
         BULK * (await postsPerSecond({ ...load, headers: { ...service.headers, ...headers } }))
       );

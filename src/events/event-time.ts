@@ -7,7 +7,12 @@ const FORM =
 /** Length of a time up to its seconds. */
 const HEAD = 19;
 /** Events come in time order, so most share the second of the previous one. */
-const last = { second: Number.NaN, head: '' };
+const last = { second: Number.NaN, head: '', text: '', micros: 0 };
+/** Its first second, and its text up to the `T`. */
+const lastDay = { second: Number.NaN, head: '' };
+const DAY_SECONDS = 86_400;
+const DAY_HEAD = 11;
+const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 
 /** In the year 9999 a double holds only every 32nd microsecond. */
 const EARLIEST = Date.parse('0000-01-01T00:00:00Z') * 1000;
@@ -22,10 +27,26 @@ export function isInRange(micros: number): boolean {
 export function timeText(micros: number): string {
   const second = Math.floor(micros / 1_000_000);
   if (second !== last.second) {
-    last.head = new Date(second * 1000).toISOString().slice(0, HEAD);
+    last.head = headOf(second);
     last.second = second;
   }
-  return `${last.head}.${String(micros - second * 1_000_000).padStart(6, '0')}Z`;
+  last.text = `${last.head}.${String(1_000_000 + micros - second * 1_000_000).slice(1)}Z`;
+  last.micros = micros;
+  return last.text;
+}
+
+/** Composed of the day of the previous one where it is the same, in a fifth of the time. */
+function headOf(second: number): string {
+  const inDay = second - lastDay.second;
+  if (inDay >= 0 && inDay < DAY_SECONDS) {
+    const minute = Math.floor(inDay / 60);
+    const hour = Math.floor(minute / 60);
+    return `${lastDay.head}${TWO_DIGITS[hour]}:${TWO_DIGITS[minute - hour * 60]}:${TWO_DIGITS[inDay - minute * 60]}`;
+  }
+  const head = new Date(second * 1000).toISOString().slice(0, HEAD);
+  lastDay.second = Math.floor(second / DAY_SECONDS) * DAY_SECONDS;
+  lastDay.head = head.slice(0, DAY_HEAD);
+  return head;
 }
 
 /**
@@ -48,6 +69,7 @@ export function cutMicros(amount: number | string, digits: 3 | 6): number {
  * anything else and outside years 0 to 9999.
  */
 export function parseTime(text: string): number | null {
+  if (text === last.text) return last.micros;
   if (text.length > HEAD && last.head !== '' && text.startsWith(last.head)) {
     const fraction = FRACTION.exec(text.slice(HEAD));
     if (fraction !== null) return rounded(last.second * 1_000_000 + micros(fraction[1]));

@@ -7,14 +7,18 @@ import { wholeTime } from './text-time.ts';
 // The pattern counts escapes: alternation per character would take seconds in a megabyte of text.
 const LINE =
   /^(?:(\S+:\d+) )?(\S+) (\S+) (\S+) \[([^\]]{1,40})\] "([^"\\]*(?:\\.[^"\\]*){0,5000})" (\d{3}|-) (\d+|-)(?: "([^"\\]*(?:\\.[^"\\]*){0,5000})" "([^"\\]*(?:\\.[^"\\]*){0,5000})")?/s;
+/** A busy server writes many lines a second. */
+const last = { text: '', micros: 0 };
 const REQUEST = /^([A-Z]+) (\S+)(?: (HTTP\/[\d.]+))?$/;
 
 export function extractAccessLog(text: string): Members | null {
   const match = LINE.exec(text);
   if (match === null) return null;
   const [, vhost, clientip, ident, user, time, request, status, bytes, referer, useragent] = match;
-  const micros = wholeTime(time!, 'UTC');
+  const micros = time === last.text ? last.micros : wholeTime(time!, 'UTC');
   if (micros === null) return null;
+  last.text = time!;
+  last.micros = micros;
   const members = memberSet();
   setPresent(members, 'vhost', vhost);
   setPresent(members, 'clientip', clientip);

@@ -72,14 +72,18 @@ export function extractByLayout(text: string, { names, separator }: Layout): Mem
 }
 
 export function extractColumns(text: string): { format: string; members: Members } | null {
-  if (IIS_LINE.test(text)) return { format: 'iis', members: columns(IIS, text.split(' ')) };
+  // Where the day or the second of the epoch ends.
+  const mark = text.charCodeAt(10);
+  if (mark === 0x20 && IIS_LINE.test(text))
+    return { format: 'iis', members: columns(IIS, text.split(' ')) };
+  if (mark === 0x2e && SQUID_LINE.test(text))
+    return { format: 'squid', members: columns(SQUID, text.split(/ +/)) };
   if (VPC_LINE.test(text)) return { format: 'vpc_flow', members: columns(VPC, text.split(' ')) };
-  if (SQUID_LINE.test(text)) return { format: 'squid', members: columns(SQUID, text.split(/ +/)) };
   if (PAN_LINE.test(text)) {
     const all = text.includes(',TRAFFIC,') ? [...PAN, ...PAN_TRAFFIC] : PAN;
     return { format: 'paloalto', members: columns(all, commaParts(text)) };
   }
-  if (!ALB_LINE.test(text)) return null;
+  if (mark === 0x54 || !ALB_LINE.test(text)) return null;
   const values = Array.from(text.matchAll(QUOTED_OR_BARE), ([, quoted, bare]) => quoted ?? bare!);
   return { format: 'alb', members: columns(ALB, values) };
 }

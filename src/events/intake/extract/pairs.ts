@@ -26,6 +26,10 @@ function classOf(pattern: RegExp): readonly boolean[] {
   return Array.from({ length: 128 }, (_, code) => pattern.test(String.fromCharCode(code)));
 }
 
+/** The keys of the text before: those of a source come in the same order, and comparing is cheaper than cutting out. */
+const lastKeys: string[] = [];
+const MAX_LAST_KEYS = 64;
+
 export function extractPairs(text: string, style: 'kv' | 'logfmt'): Members | null {
   if (style === 'kv') return scanned(text, { least: 1, isLenient: false });
   const members = memberSet();
@@ -56,13 +60,17 @@ function scanned(
   for (;;) {
     const equals = text.indexOf('=', from);
     if (equals < 0) break;
-    const start = keyStart(text, equals, from);
+    let key = lastKeys[count];
+    if (key === undefined || !isKeyBefore(text, equals, from, key)) {
+      const start = keyStart(text, equals, from);
+      key = start < 0 ? undefined : text.slice(start, equals);
+    }
     from = equals + 1;
-    if (start < 0) continue;
+    if (key === undefined) continue;
     // One pair alone is no reason to make an object.
     if (members === null && least > 1 && text.indexOf('=', from) < 0) break;
     members ??= memberSet();
-    const key = text.slice(start, equals);
+    if (count < MAX_LAST_KEYS && key.length < 64) lastKeys[count] = key;
     count += 1;
     if (text.charCodeAt(from) === QUOTE) {
       QUOTED.lastIndex = from;
@@ -79,6 +87,14 @@ function scanned(
     if (isLenient && count === MAX_FOUND) break;
   }
   return count < least ? null : members;
+}
+
+function isKeyBefore(text: string, equals: number, from: number, key: string): boolean {
+  const start = equals - key.length;
+  if (start < from || !text.startsWith(key, start)) return false;
+  if (start === 0) return true;
+  const before = text.charCodeAt(start - 1);
+  return before < 128 && BEFORE[before]!;
 }
 
 /** Where the key before an equals sign begins; negative when there is none. */
@@ -119,10 +135,15 @@ function isSpace(text: string, at: number): boolean {
 
 /** A JSON number that a double holds, `true` and `false` get their types. */
 export function typedValue(bare: string): string | number | boolean {
-  if (bare === 'true') return true;
-  if (bare === 'false') return false;
   const first = bare.charCodeAt(0);
-  if (!(first <= 0x39) || !JSON_NUMBER.test(bare)) return bare;
+  if (!(first <= 0x39)) {
+    // Comparing copies the part of the line that the value is.
+    const { length } = bare;
+    return length === 4 && bare === 'true' ? true : length === 5 && bare === 'false' ? false : bare;
+  }
+  // A number ends in a digit.
+  const last = bare.charCodeAt(bare.length - 1);
+  if (!(last >= 0x30 && last <= 0x39) || !JSON_NUMBER.test(bare)) return bare;
   const value = Number(bare);
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : bare;
 }

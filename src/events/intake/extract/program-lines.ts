@@ -19,6 +19,16 @@ export interface ProgramLine {
 
 type Patterns = readonly (readonly [format: string, pattern: RegExp])[];
 
+/** With numbered groups, because an object of named ones costs as much as the match. */
+interface Compiled {
+  readonly format: string;
+  readonly pattern: RegExp;
+  /** Of the members, by group; undefined for groups inside others. */
+  readonly names: readonly (string | undefined)[];
+  /** A text without it cannot fit; looking for it takes a fifth of a match. */
+  readonly needs: string;
+}
+
 const LEVELS =
   'TRACE|DEBUG|INFO|INFORMATION|NOTICE|WARN|WARNING|ERROR|ERR|SEVERE|CRITICAL|CRIT|FATAL|ALERT|EMERG|PANIC|TRC|VRB|DBG|INF|WRN|FTL';
 const LEVEL = `(?<level>${LEVELS})`;
@@ -70,19 +80,26 @@ const WHOLE_START =
 
 /**
  * `starts`: what the text begins with; `A` and `a` are letters, `0` digits. Telling them apart first halves the time of a
- * line that none of them fits.
+ * line that none of them fits, and so does again what every such line holds.
  */
-const AFTER_TIME: readonly (readonly [starts: string, format: string, pattern: RegExp])[] = [
-  ['a', 'cri', /^(?<stream>stdout|stderr) (?<logtag>[FP]) (?<rest>.*)$/s],
+const AFTER_TIME: readonly (readonly [
+  starts: string,
+  format: string,
+  pattern: RegExp,
+  needs?: string,
+])[] = [
+  ['a', 'cri', /^(?<stream>stdout|stderr) (?<logtag>[FP]) (?<rest>.*)$/s, 'std'],
   [
     '[',
     'nginx_error',
     /^\[(?<level>\w+)\] (?<pid>\d+)#(?<tid>\d+): (?:\*(?<connection>\d+) )?(?<rest>.*)$/s,
+    '#',
   ],
   [
     '[',
     'apache_error',
     /^\[(?:(?<module>\w+):)?(?<level>\w+)\] \[pid (?<pid>\d+)(?::tid (?<tid>\d+))?\](?: \[client (?<client>[^\]]+)\])? (?<rest>.*)$/s,
+    '[pid ',
   ],
   [
     '0',
@@ -104,11 +121,13 @@ const AFTER_TIME: readonly (readonly [starts: string, format: string, pattern: R
       `^${LEVEL} +(?<pid>\\d+) --- (?:\\[(?<application>[^\\]]*)\\] )?\\[ *(?<thread>[^\\]]+)\\] (?<logger>\\S+) *: ${REST}`,
       's',
     ),
+    ' --- ',
   ],
   [
     '[',
     'elasticsearch',
     /^\[(?<level>[A-Z]+) *\]\[(?<logger>[\w.$-]+) *\] ?\[(?<node>[^\]]+)\] ?(?<rest>.*)$/s,
+    '][',
   ],
   [
     '[A',
@@ -130,13 +149,20 @@ const AFTER_TIME: readonly (readonly [starts: string, format: string, pattern: R
     'A',
     'jboss',
     new RegExp(`^${LEVEL} +\\[(?<logger>[\\w.$-]+)\\] \\((?<thread>[^)]+)\\) ${REST}`, 's'),
+    '] (',
   ],
   [
     'A',
     'tomcat',
     new RegExp(`^${LEVEL} \\[(?<thread>[^\\]]+)\\] (?<logger>[\\w$]+\\.[\\w.$<>]+) ${REST}`, 's'),
+    ' [',
   ],
-  ['A', 'kafka', new RegExp(`^${LEVEL} (?<rest>.*) \\((?<logger>[\\w$]+\\.[\\w.$]+)\\)\\s*$`, 's')],
+  [
+    'A',
+    'kafka',
+    new RegExp(`^${LEVEL} (?<rest>.*) \\((?<logger>[\\w$]+\\.[\\w.$]+)\\)\\s*$`, 's'),
+    ' (',
+  ],
   [
     'Aa-',
     'python',
@@ -146,11 +172,13 @@ const AFTER_TIME: readonly (readonly [starts: string, format: string, pattern: R
     'Aa',
     'fail2ban',
     new RegExp(`^(?<logger>[\\w.]+)\\s+\\[(?<pid>\\d+)\\]: ${LEVEL}\\s+${REST}`, 's'),
+    ']: ',
   ],
   [
     'Aa',
     'zap',
     /^(?<level>[a-zA-Z]+)\t(?:(?<logger>[\w.-]+)\t)?(?:(?<caller>[\w./@-]+:\d+)\t)?[^\t]*(?:\t(?<rest>.*))?$/s,
+    '\t',
   ],
   [
     'A',
@@ -161,22 +189,30 @@ const AFTER_TIME: readonly (readonly [starts: string, format: string, pattern: R
     'a',
     'bind',
     /^(?<category>[a-z][\w-]*): (?<level>info|notice|warning|error|critical|debug \d+): (?<rest>.*)$/s,
+    ': ',
   ],
-  ['a', 'unbound', /^unbound\[(?<pid>\d+):\d+\] (?<level>\w+): (?<rest>.*)$/s],
-  ['A', 'etcd', /^(?<level>[DINWEC]) \| (?<logger>[\w./-]+): (?<rest>.*)$/s],
-  ['[', 'gunicorn', /^\[(?<pid>\d+)\] \[(?<level>[A-Z]+)\] (?<rest>.*)$/s],
+  ['a', 'unbound', /^unbound\[(?<pid>\d+):\d+\] (?<level>\w+): (?<rest>.*)$/s, 'unbound['],
+  ['A', 'etcd', /^(?<level>[DINWEC]) \| (?<logger>[\w./-]+): (?<rest>.*)$/s, ' | '],
+  ['[', 'gunicorn', /^\[(?<pid>\d+)\] \[(?<level>[A-Z]+)\] (?<rest>.*)$/s, '] ['],
   ['#', 'ruby', /^#(?<pid>\d+)\] +(?<level>[A-Z]+) -- (?<program>[^:]*): (?<rest>.*)$/s],
-  ['A', 'mongodb', /^(?<level>[DIWEF]) (?<component>[A-Z]+) +\[(?<context>[^\]]+)\] (?<rest>.*)$/s],
+  [
+    'A',
+    'mongodb',
+    /^(?<level>[DIWEF]) (?<component>[A-Z]+) +\[(?<context>[^\]]+)\] (?<rest>.*)$/s,
+    ' [',
+  ],
   ['#-*.', 'redis', /^(?<level>[.\-*#]) (?<rest>.*)$/s],
   [
     '[',
     'clickhouse',
     /^\[ (?<thread>\d+) \] \{(?<query_id>[^}]*)\} <(?<level>\w+)> (?<logger>[^:]+): (?<rest>.*)$/s,
+    ' ] {',
   ],
   [
     '[',
     'suricata',
     /^\[\*\*\] \[(?<signature_id>[\d:]+)\] (?<signature>.*?) \[\*\*\] (?:\[Classification: (?<classification>[^\]]*)\] )?\[Priority: (?<priority>\d+)\] \{(?<proto>\w+)\} (?<src>\S+) -> (?<dst>\S+)(?<rest>)$/s,
+    '[**] [',
   ],
   [
     '"',
@@ -185,23 +221,34 @@ const AFTER_TIME: readonly (readonly [starts: string, format: string, pattern: R
       `^"(?<method>[A-Z]+) (?<uri>\\S+) (?<protocol>HTTP/[\\d.]+)" (?<status>\\d+) (?<response_flags>\\S+)(?: \\S+ \\S+ ${QUOTED})? (?<bytes_received>\\d+) (?<bytes>\\d+) (?<duration>\\d+) (?<upstream_time>\\d+|-) ${quotedAs('forwarded_for')} ${quotedAs('useragent')} ${quotedAs('request_id')} ${quotedAs('authority')} ${quotedAs('upstream')}${REST}`,
       's',
     ),
+    'HTTP/',
   ],
   [
     '"',
     'django',
     /^"(?<method>[A-Z]+) (?<uri>\S+) (?<protocol>HTTP\/[\d.]+)" (?<status>\d{3}) (?<bytes>\d+)(?<rest>)$/,
+    'HTTP/',
   ],
 ];
 
-const BY_START: ReadonlyMap<string, Patterns> = new Map(
+const BY_START: ReadonlyMap<string, readonly Compiled[]> = new Map(
   [...'Aa0[]"#-*.'].map((start) => [
     start,
-    AFTER_TIME.filter(([starts]) => starts.includes(start)).map(
-      ([, format, pattern]) => [format, pattern] as const,
+    AFTER_TIME.filter(([starts]) => starts.includes(start)).map(([, format, pattern, needs]) =>
+      compiled(format, pattern, needs),
     ),
   ]),
 );
-const NONE: Patterns = [];
+const NONE: readonly Compiled[] = [];
+
+function compiled(format: string, { source, flags }: RegExp, needs = ''): Compiled {
+  const groups = source.matchAll(/\\.|\[(?:[^\]\\]|\\.)*\]|\((?:\?<(\w+)>|(?!\?))/g);
+  const names = Array.from(groups)
+    .filter(([part]) => part.startsWith('('))
+    .map(([, name]) => name);
+  const pattern = new RegExp(source.replaceAll(/\(\?<\w+>/g, '('), flags);
+  return { format, pattern, names, needs };
+}
 
 /** The parts an nginx error ends in. */
 const NGINX_PARTS =
@@ -215,15 +262,19 @@ const KLOG_LEVELS: Readonly<Record<string, string>> = {
 
 /** Lines that begin with something else than a time. */
 export function wholeLine(text: string): ProgramLine | null {
-  return WHOLE_START.test(text) ? firstOf(WHOLE, text) : null;
+  return WHOLE_START.test(text) ? firstOf(COMPILED_WHOLE, text) : null;
 }
+
+const COMPILED_WHOLE = WHOLE.map(([format, pattern]) => compiled(format, pattern));
 
 /** `text`: what follows the time. */
 export function lineAfterTime(text: string): ProgramLine | null {
   const line = firstOf(BY_START.get(startOf(text)) ?? NONE, text);
   if (line?.format !== 'nginx_error') return line;
-  for (const [, name, value] of line.rest.matchAll(NGINX_PARTS))
-    line.members[name!] = value!.replace(/^"|"$/g, '');
+  for (const [, name, value] of line.rest.matchAll(NGINX_PARTS)) {
+    const from = value!.startsWith('"') ? 1 : 0;
+    line.members[name!] = value!.slice(from, value!.endsWith('"') ? -1 : undefined);
+  }
   return { ...line, rest: '' };
 }
 
@@ -234,18 +285,22 @@ function startOf(text: string): string {
   return first >= '0' && first <= '9' ? '0' : first;
 }
 
-function firstOf(patterns: Patterns, text: string): ProgramLine | null {
-  for (const [format, pattern] of patterns) {
-    const groups = pattern.exec(text)?.groups;
-    if (groups === undefined) continue;
+function firstOf(patterns: readonly Compiled[], text: string): ProgramLine | null {
+  for (const { format, pattern, names, needs } of patterns) {
+    const match = needs === '' || text.includes(needs) ? pattern.exec(text) : null;
+    if (match === null) continue;
     const members = memberSet();
-    for (const name in groups) {
-      const value = groups[name];
-      if (name === 'rest' || name === 'time' || value === undefined || value === '') continue;
-      if (value === '-' && name !== 'level') continue;
-      members[name] = typedValue(name === 'level' ? levelOf(format, value) : value.trim());
+    let time: string | undefined;
+    let rest = '';
+    for (let at = 0; at < names.length; at += 1) {
+      const [name, value] = [names[at], match[at + 1]];
+      if (name === undefined || value === undefined) continue;
+      if (name === 'rest') rest = value;
+      else if (name === 'time') time = value;
+      else if (value !== '' && (value !== '-' || name === 'level'))
+        members[name] = typedValue(name === 'level' ? levelOf(format, value) : value.trim());
     }
-    return { format, members, time: groups['time'], rest: groups['rest'] ?? '' };
+    return { format, members, time, rest };
   }
   return null;
 }
@@ -258,11 +313,32 @@ function levelOf(format: string, level: string): string {
 const WORD = new RegExp(
   `(?:^|[\\s\\[(<|])(?:${LEVELS})(?=[\\s\\]):>|,]|$)|[\\[<(](?:${LEVELS.toLowerCase()}) *[\\])>]|^(?:${LEVELS.toLowerCase()})(?=[\\s:])`,
 );
+const LEVEL_WORDS: ReadonlySet<string> = new Set([
+  ...LEVELS.split('|'),
+  ...LEVELS.toLowerCase().split('|'),
+]);
 /** A level stands close behind the time. */
 const LEVEL_WITHIN = 64;
 
 /** The word that says how grave a line is. */
 export function levelIn(rest: string): string | null {
-  const found = WORD.exec(rest.slice(0, LEVEL_WITHIN))?.[0];
+  return levelAtStart(rest) ?? levelWithin(rest.slice(0, LEVEL_WITHIN));
+}
+
+function levelWithin(start: string): string | null {
+  const found = WORD.exec(start)?.[0];
   return found === undefined ? null : found.replace(/[^A-Za-z]/g, '');
+}
+
+/** Most often it is the first word. */
+function levelAtStart(rest: string): string | null {
+  let end = 0;
+  while (end < 12 && isLetter(rest.charCodeAt(end))) end += 1;
+  if (rest.charCodeAt(end) !== 0x20) return null;
+  const word = rest.slice(0, end);
+  return LEVEL_WORDS.has(word) ? word : null;
+}
+
+function isLetter(code: number): boolean {
+  return (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
 }

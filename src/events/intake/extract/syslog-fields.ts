@@ -9,6 +9,7 @@ import { memberSet, setPresent } from './members.ts';
 // Patterns count escapes: alternation per character would take seconds in a megabyte of text.
 const RFC5424 =
   /^(?:<(\d{1,3})>)?1 (\S+) (\S+) (\S+) (\S+) (\S+) (-|(?:\[[^\]"\\]*(?:(?:\\.|"[^"\\]*(?:\\.[^"\\]*){0,5000}")[^\]"\\]*){0,5000}\])+)(?: (.*))?$/s;
+const MODERN_START = /^(?:<\d{1,3}>)?1 /;
 /** Heroku leaves out the structured data. */
 const HEROKU = /^<(\d{1,3})>1 (\d{4}-\S+) (\S+) (\S+) (\S+) (-) ()(?![-[])(.*)$/s;
 /** Local messages have no host; what ends in a colon is the program. */
@@ -23,7 +24,7 @@ const DAY_MICROS = 86_400_000_000;
 /** Null for other text. `now` (microseconds) supplies the year that RFC 3164 omits. */
 export function extractSyslog(text: string, now: number, timezone: string): Members | null {
   const members = memberSet();
-  const modern = RFC5424.exec(text) ?? HEROKU.exec(text);
+  const modern = MODERN_START.test(text) ? (RFC5424.exec(text) ?? HEROKU.exec(text)) : null;
   if (modern !== null && setPriority(members, modern[1])) {
     const [, , time, hostname, appname, procid, msgid, data, message] = modern;
     const micros = time === '-' ? null : parseTime(time!);
@@ -42,9 +43,10 @@ export function extractSyslog(text: string, now: number, timezone: string): Memb
   const old = RFC3164.exec(text);
   if (old !== null && setPriority(members, old[1])) {
     const [, , month, day, hour, minute, second, hostname, appname, procid, message] = old;
-    const parts = [MONTHS.indexOf(month!), ...[day, hour, minute, second].map(Number)];
-    const time = parts[0]! < 0 ? null : recentTime(parts, now, timezone);
-    if (time === null && old[1] === undefined && !MONTHS.includes(month!)) return null;
+    const monthAt = MONTHS.indexOf(month!);
+    const parts = [monthAt, Number(day), Number(hour), Number(minute), Number(second)];
+    const time = monthAt < 0 ? null : recentTime(parts, now, timezone);
+    if (monthAt < 0 && old[1] === undefined) return null;
     if (time !== null) members['event_time'] = timeText(time);
     setPresent(members, 'hostname', hostname);
     setPresent(members, 'appname', appname);
@@ -87,11 +89,27 @@ function structuredData(text: string): Members {
 
 /** `parts`: month from 0, day, hour, minute, second. Chooses the year that puts them into (now - 364 d, now + 1 d]. */
 export function recentTime(parts: readonly number[], now: number, timezone: string): number | null {
+  const [month, day, hour = 0, minute = 0, second = 0] = parts;
+  if (month === lastDay.month && day === lastDay.day && timezone === 'UTC') {
+    const clock = (hour * 60 + minute) * 60 + second;
+    const micros = lastDay.micros + clock * 1_000_000;
+    // Two years in which it is that day are further apart than the span.
+    if (hour < 24 && minute < 60 && second < 60 && isRecent(micros, now)) return micros;
+  }
   const thisYear = new Date(now / 1000).getUTCFullYear();
   for (const year of [thisYear + 1, thisYear, thisYear - 1]) {
     const micros = zonedMicros([year, ...parts], timezone);
-    if (micros !== null && micros <= now + DAY_MICROS && micros > now - 364 * DAY_MICROS)
-      return micros;
+    if (micros === null || !isRecent(micros, now)) continue;
+    const start = timezone === 'UTC' ? zonedMicros([year, month!, day!], timezone) : null;
+    if (start !== null) Object.assign(lastDay, { month, day, micros: start });
+    return micros;
   }
   return null;
+}
+
+/** Of the year that was found for the day before, in UTC. */
+const lastDay = { month: -1, day: 0, micros: 0 };
+
+function isRecent(micros: number, now: number): boolean {
+  return micros <= now + DAY_MICROS && micros > now - 364 * DAY_MICROS;
 }

@@ -41,9 +41,11 @@ const EPOCH = /^(?:\[(\d{10})(?:\.(\d{1,9}))?\]|(\d{10})\.(\d{3,9})(?=\s))[ \t]*
 
 /** Lines come in time order, so most share the second of the previous one. */
 const last = { key: '', micros: 0 };
-/** `2026-11-20`, with its start in microseconds. */
+/** `2026-11-20` or `2026/11/20` as the lines write it, with its start in microseconds. */
 const lastDay = { text: '-', micros: 0 };
-const AFTER_CLOCK = new RegExp(`(?:[.,](\\d{1,9}))?${ZONE}${CLOSE}`, 'y');
+const AFTER_FRACTION = new RegExp(`${ZONE}${CLOSE}`, 'y');
+/** What a zone may begin with, behind a space. */
+const ZONE_START = /[-+ZUGWCEMJP]/;
 
 /** `timezone`: of times without one. Null when the text begins otherwise. */
 export function leadingTime(text: string, timezone: string): TextTime | null {
@@ -52,12 +54,15 @@ export function leadingTime(text: string, timezone: string): TextTime | null {
   if (match !== null) {
     const [whole, year, , month, day, letter, clock, fraction, zone] = match;
     const date = [year!, Number(month) - 1, day!] as const;
-    const dayText = `${year}-${month}-${day}`;
-    const start = dayText === lastDay.text ? null : microsOf(date, '00:00:00', 'UTC');
-    if (start !== null) Object.assign(lastDay, { text: dayText, micros: start });
+    const isFirst = text.startsWith(year!);
+    const start = isFirst ? microsOf(date, '00:00:00', 'UTC') : null;
+    if (start !== null) {
+      lastDay.text = text.slice(0, 10);
+      lastDay.micros = start;
+    }
     const micros = microsOf(date, clock!, zone ?? timezone);
     const isRfc3339 = letter === 'T' && zone !== undefined;
-    return ending(micros, fraction, { end: whole.length, isRfc3339 });
+    return ending(micros, fraction, whole.length, isRfc3339);
   }
   return named(text, timezone) ?? epoch(text);
 }
@@ -70,12 +75,48 @@ function sameDay(text: string, timezone: string): TextTime | null {
   const isClock = text.charCodeAt(13) === 0x3a && text.charCodeAt(16) === 0x3a;
   if ((letter !== 0x54 && letter !== 0x20) || !isClock) return null;
   if (!(hour < 24 && minute < 60 && second < 60)) return null;
-  AFTER_CLOCK.lastIndex = 19;
-  const [whole, fraction, zone] = AFTER_CLOCK.exec(text)!;
-  if (ZONES[zone ?? timezone] !== 'UTC') return null;
-  const micros = lastDay.micros + ((hour * 60 + minute) * 60 + second) * 1_000_000;
-  const isRfc3339 = letter === 0x54 && zone !== undefined;
-  return { micros: micros + fractionMicros(fraction), end: 19 + whole.length, isRfc3339 };
+  const whole = lastDay.micros + ((hour * 60 + minute) * 60 + second) * 1_000_000;
+  let fraction = 0;
+  let at = 19;
+  const mark = text.charCodeAt(at);
+  if ((mark === 0x2e || mark === 0x2c) && isDigit(text.charCodeAt(at + 1))) {
+    at += 1;
+    let unit = 100_000;
+    for (const most = at + 9; at < most && isDigit(text.charCodeAt(at)); at += 1) {
+      // Finer digits are cut.
+      if (unit >= 1) fraction += (text.charCodeAt(at) - 0x30) * unit;
+      unit /= 10;
+    }
+  }
+  const micros = whole + fraction;
+  const hasZone = text.charCodeAt(at) === 0x5a;
+  if (hasZone) at += 1;
+  else {
+    const isSpaced = text.charCodeAt(at) === 0x20;
+    if (ZONE_START.test(text.charAt(isSpaced ? at + 1 : at))) {
+      AFTER_FRACTION.lastIndex = at;
+      const [rest, zone] = AFTER_FRACTION.exec(text)!;
+      if (ZONES[zone ?? timezone] !== 'UTC') return null;
+      const isRfc3339 = letter === 0x54 && zone !== undefined;
+      return { micros, end: at + rest.length, isRfc3339 };
+    }
+  }
+  if (!hasZone && ZONES[timezone] !== 'UTC') return null;
+  return { micros, end: closed(text, at), isRfc3339: letter === 0x54 && hasZone };
+}
+
+/** Behind `CLOSE`. */
+function closed(text: string, from: number): number {
+  let at = from;
+  const mark = text.charCodeAt(at);
+  if (mark === 0x5d || mark === 0x29 || mark === 0x22 || mark === 0x27) at += 1;
+  if (text.charCodeAt(at) === 0x3a) at += 1;
+  while (text.charCodeAt(at) === 0x20 || text.charCodeAt(at) === 0x09) at += 1;
+  return at;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
 }
 
 /** The number of two digits; NaN for other text. */
@@ -96,13 +137,13 @@ function named(text: string, timezone: string): TextTime | null {
   if (match !== null) {
     const [whole, day, , month, year, clock, fraction, zone] = match;
     const micros = microsOf([year!, MONTHS.indexOf(month!), day!], clock!, zone ?? timezone);
-    return ending(micros, fraction, { end: whole.length, isRfc3339: false });
+    return ending(micros, fraction, whole.length);
   }
   match = CTIME.exec(text);
   if (match !== null) {
     const [whole, month, day, clock, fraction, zone, year] = match;
     const micros = microsOf([year!, MONTHS.indexOf(month!), day!], clock!, zone ?? timezone);
-    return ending(micros, fraction, { end: whole.length, isRfc3339: false });
+    return ending(micros, fraction, whole.length);
   }
   match = MDY.exec(text);
   if (match === null) return null;
@@ -111,14 +152,14 @@ function named(text: string, timezone: string): TextTime | null {
   const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half === 'P' ? 12 : 0);
   const time = [String(hours), ...rest].join(':');
   const micros = microsOf([year!, MONTHS.indexOf(month!), day!], time, zone ?? timezone);
-  return ending(micros, fraction, { end: whole.length, isRfc3339: false });
+  return ending(micros, fraction, whole.length);
 }
 
 function epoch(text: string): TextTime | null {
   const match = EPOCH.exec(text);
   if (match === null) return null;
   const micros = Number(match[1] ?? match[3]) * 1_000_000;
-  return ending(micros, match[2] ?? match[4], { end: match[0].length, isRfc3339: false });
+  return ending(micros, match[2] ?? match[4], match[0].length);
 }
 
 function microsOf(
@@ -138,10 +179,10 @@ function microsOf(
 function ending(
   micros: number | null,
   fraction: string | undefined,
-  place: Pick<TextTime, 'end' | 'isRfc3339'>,
+  end: number,
+  isRfc3339 = false,
 ): TextTime | null {
-  if (micros === null) return null;
-  return { micros: micros + fractionMicros(fraction), ...place };
+  return micros === null ? null : { micros: micros + fractionMicros(fraction), end, isRfc3339 };
 }
 
 /** Finer digits are cut. */
