@@ -13,6 +13,12 @@ import { changedFile, type FileSource, readBytes } from '../../src/base/files/fi
 import { PieceList } from '../../src/base/files/piece-list.ts';
 import { lostGuess } from '../../src/tables/infer/companion.ts';
 import type { EditPlan, Segment, TableChanges, TableLayout, Cell } from '../../src/tables/types.ts';
+import {
+  type OldSegment,
+  ROWS_PER_TURN,
+  SegmentEdit,
+  TakenText,
+} from '../../src/tables/edit/segment-edit.ts';
 import { cellValue } from './cell-value.ts';
 import {
   BooleanSpelling,
@@ -45,9 +51,6 @@ import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
 /** So many that agree on an encoding are not outweighed by the cells of an edit. */
 const ENOUGH_LETTERS = 1_000;
 const LETTERS_PER_CELL = 100;
-
-/** New rows per event-loop turn; about 5 ms at 8 columns. */
-const ROWS_PER_TURN = 2_000;
 
 type ChangedCell = EditPlan['cells'][number] & Record<'before' | 'after', string | undefined>;
 
@@ -103,10 +106,7 @@ class FileEdit {
   readonly #style: CellStyle;
   readonly #ending: LineEnding;
   readonly #endings: LineEndings;
-  /** The new file: pieces and segments, which always cover the same bytes. */
-  #file = new PieceList();
-  readonly #segments: Segment[] = [];
-  #segmentStart: number;
+  readonly #edit: SegmentEdit;
   readonly #cells: ChangedCell[] = [];
   /** The old file has no final line end; nor shall the new one. */
   #isUnterminated = false;
@@ -129,18 +129,14 @@ class FileEdit {
     this.#style = { delimiter, encoding, spelling, quotesCandidates };
     this.#ending = prevailingEnding(lineEndings);
     this.#endings = { ...lineEndings };
-    this.#file.add({ from: 0, to: layout.bodyOffset });
-    this.#segmentStart = layout.bodyOffset;
+    this.#edit = new SegmentEdit(layout, changes);
   }
 
   async run(): Promise<EditPlan> {
     const { segments, bodyOffset } = this.#layout;
-    const { updates, deletes, creates } = this.#changes;
-    const rows = segments.reduce((sum, segment) => sum + segment.rows, 0);
-    const end = segments.reduce((sum, segment) => sum + segment.bytes, bodyOffset);
-    const size = end + (this.#dialect.total?.bytes ?? 0);
-    const touched = [...updates.keys(), ...deletes].sort((a, b) => a - b);
-    if (size !== this.#source.size || (touched.at(-1) ?? -1) >= rows) throw changedFile();
+    const { deletes, creates } = this.#changes;
+    const { end, rows } = this.#edit;
+    this.#edit.require(this.#source, this.#dialect.total?.bytes ?? 0);
     if (creates.length > 0 && this.#dialect.width === 0) {
       throw mismatch('a file without a header row takes no rows');
     }
@@ -148,10 +144,18 @@ class FileEdit {
     old.add({ from: 0, to: end });
     this.#isUnterminated = (await this.#lastEnding(old)) === '';
     this.#losesLastLine = this.#isUnterminated && deletes.has(rows - 1);
-    await this.#walk(touched);
+    const last = creates.length > 0 ? segments.length - 1 : -1;
+    await this.#edit.walk(
+      (segment) =>
+        (segment.touched.length > 0 || segment.index === last) &&
+        this.#rewrite(segment, segment.index === last),
+    );
+    if (creates.length > 0 && segments.length === 0) {
+      this.#edit.endSegment(await this.#append(0, true));
+    }
     if (this.#losesLastLine && creates.length === 0) await this.#dropLastEnding();
-    const total = await this.#carryTotal(end, size);
-    this.#endsLikeTotal = await this.#looksLikeTotal(touched.at(-1) === rows - 1);
+    const total = await this.#carryTotal(end, this.#source.size);
+    this.#endsLikeTotal = await this.#looksLikeTotal();
     const dialect: Dialect = {
       ...this.#dialect,
       total,
@@ -160,8 +164,8 @@ class FileEdit {
       booleans: this.#style.spelling.toJSON(),
     };
     return {
-      pieces: this.#file.pieces,
-      layout: { dialect: { ...dialect }, bodyOffset, segments: this.#segments },
+      pieces: this.#edit.file.pieces,
+      layout: { dialect: { ...dialect }, bodyOffset, segments: this.#edit.segments },
       cells: this.#cells,
     };
   }
@@ -170,7 +174,7 @@ class FileEdit {
   async lostGuess(): Promise<GuessedMember | null> {
     const { guessed, delimiter, encoding, width } = this.#dialect;
     const { headerOffset, headerRow, skippedLines } = this.#dialect;
-    const after = this.#file.over(this.#source);
+    const after = this.#edit.file.over(this.#source);
     if (this.#endsLikeTotal && (await isTotalFound(after, this.#dialect))) return 'total_row';
     const isForeign = encoding !== 'utf-8' && guessed.includes('encoding');
     if (isForeign && (unitBytes(encoding) > 1 || this.#cells.some(isBeyondAscii))) {
@@ -202,7 +206,7 @@ class FileEdit {
       total.sums.some((one) => one.position === position && one.sum !== sum),
     );
     if (changed.length === 0) {
-      this.#file.add({ from, to });
+      this.#edit.file.add({ from, to });
       return { ...total, sums };
     }
     const text = await this.#decoded({ rows: 0, bytes: to - from }, from);
@@ -219,25 +223,25 @@ class FileEdit {
       spellings[sum.position] = cellSpelling(after, this.#style, before.startsWith('"'));
       values[sum.name] = Number(sum.sum);
     }
-    const start = this.#file.size;
-    this.#file.add(part.take(spans.start(row)));
+    const start = this.#edit.file.size;
+    this.#edit.file.add(part.take(spans.start(row)));
     part.take(spans.contentEnd(row));
-    this.#file.add(encodeText(spellings.join(delimiter), encoding));
-    this.#file.add(part.take(text.length));
-    return { bytes: this.#file.size - start, sums, values };
+    this.#edit.file.add(encodeText(spellings.join(delimiter), encoding));
+    this.#edit.file.add(part.take(text.length));
+    return { bytes: this.#edit.file.size - start, sums, values };
   }
 
   /** Whether the sums of the last row have to tell that it is no total. */
-  async #looksLikeTotal(isLastTouched: boolean): Promise<boolean> {
+  async #looksLikeTotal(): Promise<boolean> {
     const { total, mayHaveTotal, endsLikeTotal } = this.#dialect;
     if (total !== null || !mayHaveTotal) return false;
-    if (!isLastTouched && this.#changes.creates.length === 0) return endsLikeTotal;
-    const index = this.#segments.findLastIndex(({ rows }) => rows > 0);
+    if (!this.#edit.isLastTouched && this.#changes.creates.length === 0) return endsLikeTotal;
+    const index = this.#edit.segments.findLastIndex(({ rows }) => rows > 0);
     if (index < 0) return false;
-    const after = this.#segments.slice(index).reduce((sum, { bytes }) => sum + bytes, 0);
-    const from = this.#file.size - after;
+    const after = this.#edit.segments.slice(index).reduce((sum, { bytes }) => sum + bytes, 0);
+    const from = this.#edit.file.size - after;
     const { encoding } = this.#dialect;
-    const bytes = await this.#file.slice(from, this.#file.size).read(this.#source);
+    const bytes = await this.#edit.file.slice(from, this.#edit.file.size).read(this.#source);
     const text = decodeText(bytes, encoding, from);
     const { spans } = new SegmentText(text, this.#dialect, from);
     for (let row = spans.count - 1; row >= 0; row--) {
@@ -254,70 +258,35 @@ class FileEdit {
   }
 
   async #dropLastEnding(): Promise<void> {
-    const ending = await this.#lastEnding(this.#file);
+    const ending = await this.#lastEnding(this.#edit.file);
     countEnding(this.#endings, ending, -1);
     let rest = encodedLength(ending, this.#dialect.encoding);
-    this.#file = this.#file.slice(0, this.#file.size - rest);
-    for (const segment of this.#segments.toReversed()) {
+    this.#edit.file = this.#edit.file.slice(0, this.#edit.file.size - rest);
+    for (const segment of this.#edit.segments.toReversed()) {
       const cut = Math.min(rest, segment.bytes);
       segment.bytes -= cut;
       rest -= cut;
     }
   }
 
-  async #walk(touched: readonly number[]): Promise<void> {
-    const { segments, bodyOffset } = this.#layout;
-    const isAppended = this.#changes.creates.length > 0;
-    let offset = bodyOffset;
-    let firstRow = 0;
-    let next = 0;
-    for (const [index, segment] of segments.entries()) {
-      const rows: number[] = [];
-      while (next < touched.length && touched[next]! < firstRow + segment.rows) {
-        rows.push(touched[next++]! - firstRow);
-      }
-      const takesRows = isAppended && index === segments.length - 1;
-      if (rows.length > 0 || takesRows) {
-        await this.#rewrite(segment, offset, firstRow, rows, takesRows);
-      } else {
-        this.#file.add({ from: offset, to: offset + segment.bytes });
-        this.#endSegment(segment.rows);
-      }
-      offset += segment.bytes;
-      firstRow += segment.rows;
-    }
-    if (isAppended && segments.length === 0) this.#endSegment(await this.#append(0, true));
-  }
-
-  #endSegment(rows: number): void {
-    this.#segments.push({ rows, bytes: this.#file.size - this.#segmentStart });
-    this.#segmentStart = this.#file.size;
-  }
-
-  /** `rows` count from the segment's first. */
-  async #rewrite(
-    segment: Segment,
-    offset: number,
-    firstRow: number,
-    rows: readonly number[],
-    takesRows: boolean,
-  ): Promise<void> {
+  async #rewrite(segment: OldSegment, takesRows: boolean): Promise<void> {
+    const { offset, firstRow, touched } = segment;
     const { updates, deletes } = this.#changes;
     const part = new SegmentText(await this.#decoded(segment, offset), this.#dialect, offset);
     if (part.spans.state !== 'stop' || part.spans.count !== segment.rows) throw changedFile();
     let count = segment.rows;
-    for (const row of rows) {
+    for (const row of touched) {
       if (deletes.has(firstRow + row)) {
         this.#delete(part, row);
         count--;
       } else this.#update(part, row, updates.get(firstRow + row)!);
     }
     if (takesRows) {
-      this.#file.add(part.take(part.appendPosition(offset === this.#layout.bodyOffset)));
+      this.#edit.file.add(part.take(part.appendPosition(offset === this.#layout.bodyOffset)));
       count = await this.#append(count, part.text === '');
     }
-    this.#file.add(part.take(part.text.length));
-    this.#endSegment(count);
+    this.#edit.file.add(part.take(part.text.length));
+    this.#edit.endSegment(count);
   }
 
   async #decoded({ bytes }: Segment, offset: number): Promise<string> {
@@ -332,7 +301,7 @@ class FileEdit {
 
   #delete(part: SegmentText, row: number): void {
     const { spans, text } = part;
-    this.#file.add(part.take(spans.start(row)));
+    this.#edit.file.add(part.take(spans.start(row)));
     part.take(spans.end(row));
     const ending = text.slice(spans.contentEnd(row), spans.end(row)) as LineEnding | '';
     countEnding(this.#endings, ending, -1);
@@ -344,10 +313,10 @@ class FileEdit {
   #update(part: SegmentText, row: number, cells: RowCells): void {
     const { spans, text } = part;
     const spelling = this.#spelled(spans.spellings(text, row), cells);
-    this.#file.add(part.take(spans.start(row)));
+    this.#edit.file.add(part.take(spans.start(row)));
     if (spelling === text.slice(spans.start(row), spans.contentEnd(row))) return;
     part.take(spans.contentEnd(row));
-    this.#file.add(encodeText(spelling, this.#dialect.encoding));
+    this.#edit.file.add(encodeText(spelling, this.#dialect.encoding));
   }
 
   /** The row with these cells changed; one past its end makes it longer unless it is blank. */
@@ -382,22 +351,22 @@ class FileEdit {
     const { creates } = this.#changes;
     const { encoding, width } = this.#dialect;
     if (this.#isUnterminated && !this.#losesLastLine) {
-      this.#file.add(encodeText(this.#ending, encoding));
-      if (isEmpty) this.#extendLastSegment();
+      this.#edit.file.add(encodeText(this.#ending, encoding));
+      if (isEmpty) this.#edit.extendLastSegment();
       countEnding(this.#endings, this.#ending, 1);
     }
     let count = rows;
     let pending = '';
     const flush = (): void => {
-      this.#file.add(encodeText(pending, encoding));
+      this.#edit.file.add(encodeText(pending, encoding));
       pending = '';
     };
     for (const [index, cells] of creates.entries()) {
       if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await Bun.sleep(0);
-      const size = this.#file.size - this.#segmentStart + pending.length;
+      const size = this.#edit.openBytes + pending.length;
       if (count > 0 && size >= SEGMENT_BYTES) {
         flush();
-        this.#endSegment(count);
+        this.#edit.endSegment(count);
         count = 0;
       }
       const isOpen = this.#isUnterminated && index === creates.length - 1;
@@ -409,29 +378,14 @@ class FileEdit {
     flush();
     return count;
   }
-
-  /** Gives what was written since to the last segment that is not empty. */
-  #extendLastSegment(): void {
-    const segment = this.#segments.findLast(({ bytes }) => bytes > 0) ?? this.#segments[0];
-    if (!segment) return;
-    segment.bytes += this.#file.size - this.#segmentStart;
-    this.#segmentStart = this.#file.size;
-  }
 }
 
-/** A segment of the old file, tokenized, taken from front to back. */
-class SegmentText {
-  readonly text: string;
+/** A segment of the old file, tokenized. */
+class SegmentText extends TakenText {
   readonly spans = new RowSpans();
-  readonly #encoding: Encoding;
-  #position = 0;
-  /** Byte of the old file at `#position`. */
-  #offset: number;
 
   constructor(text: string, { delimiter, encoding }: Dialect, offset: number) {
-    this.text = text;
-    this.#encoding = encoding;
-    this.#offset = offset;
+    super(text, offset, (part) => encodedLength(part, encoding));
     const options = { delimiter: delimiter.charCodeAt(0), isFinal: true, stopAt: text.length };
     this.spans.scan(text, 0, options);
   }
@@ -440,16 +394,6 @@ class SegmentText {
   appendPosition(isFirst: boolean): number {
     if (this.spans.count > 0) return this.spans.end(this.spans.count - 1);
     return isFirst ? /^(?:\r\n|\n|\r)?/.exec(this.text)![0].length : 0;
-  }
-
-  /** Bytes of the old file up to `position` that were not taken before. */
-  take(position: number): { from: number; to: number } {
-    const from = this.#offset;
-    if (position > this.#position) {
-      this.#offset += encodedLength(this.text.slice(this.#position, position), this.#encoding);
-      this.#position = position;
-    }
-    return { from, to: this.#offset };
   }
 }
 

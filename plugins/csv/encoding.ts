@@ -8,17 +8,12 @@
  * runtime where it has them.
  */
 import { unreadable } from '../../src/base/errors.ts';
+import { completeUtf8, strictText } from '../../src/base/text/text-bytes.ts';
 import type { ReadOptions } from '../../src/tables/types.ts';
 
 export type Encoding = NonNullable<ReadOptions['encoding']>;
 
 type OneByteEncoding = 'latin1' | keyof typeof UPPER_HALF;
-
-const decoders = {
-  'utf-8': new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }),
-  'utf-16le': new TextDecoder('utf-16le', { fatal: true, ignoreBOM: true }),
-  'utf-16be': new TextDecoder('utf-16be', { fatal: true, ignoreBOM: true }),
-};
 
 const UPPER_BYTES = Uint8Array.from({ length: 128 }, (_, at) => 0x80 + at);
 /** The characters of bytes 80 to FF. */
@@ -38,8 +33,6 @@ const BYTES = new Map(
     new Map(Array.from(characters, (character, at) => [character, String.fromCharCode(0x80 + at)])),
   ]),
 );
-
-const REPLACEMENT = '\ufffd';
 
 const UNENCODABLE = new Map<OneByteEncoding | 'unicode', RegExp>([
   ['unicode', /[\0\p{Cs}]/u],
@@ -92,35 +85,6 @@ function oneByteText(bytes: Uint8Array, encoding: OneByteEncoding): string {
   return text.replace(differing, (byte) => upper[byte.charCodeAt(0) - 0x80]!);
 }
 
-function strictText(
-  bytes: Uint8Array,
-  encoding: Exclude<Encoding, OneByteEncoding>,
-  offset: number,
-): string {
-  try {
-    return decoders[encoding].decode(bytes);
-  } catch (error) {
-    const name = encoding === 'utf-8' ? 'UTF-8' : 'UTF-16';
-    const at = offset + invalidAt(bytes, encoding);
-    throw unreadable(`invalid ${name} at byte offset ${at}`, error);
-  }
-}
-
-/** The first replacement character of a lenient decoder that does not itself stand in the bytes. */
-function invalidAt(bytes: Uint8Array, encoding: Exclude<Encoding, OneByteEncoding>): number {
-  const [intact, ...rest] = new TextDecoder(encoding, { ignoreBOM: true })
-    .decode(bytes)
-    .split(REPLACEMENT);
-  const replacement = encodeText(REPLACEMENT, encoding);
-  let at = encodedLength(intact!, encoding);
-  for (const text of rest) {
-    const end = at + replacement.length;
-    if (Buffer.compare(bytes.subarray(at, end), replacement) !== 0) break;
-    at = end + encodedLength(text, encoding);
-  }
-  return at;
-}
-
 /** Bytes of complete characters; the rest waits for more input. */
 export function completeLength(bytes: Uint8Array, encoding: Encoding): number {
   if (isOneByte(encoding)) return bytes.length;
@@ -129,15 +93,7 @@ export function completeLength(bytes: Uint8Array, encoding: Encoding): number {
     const lastHigh = bytes[encoding === 'utf-16le' ? even - 1 : even - 2] ?? 0;
     return (lastHigh & 0xfc) === 0xd8 ? even - 2 : even;
   }
-  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
-    const byte = bytes[bytes.length - back]!;
-    if (byte >= 0xc0) {
-      const length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
-      return length > back ? bytes.length - back : bytes.length;
-    }
-    if (byte < 0x80) break;
-  }
-  return bytes.length;
+  return completeUtf8(bytes);
 }
 
 export function encodedLength(text: string, encoding: Encoding): number {

@@ -6,16 +6,19 @@
  */
 import { mismatch } from '../../src/base/errors.ts';
 import { changedFile, type FileSource, readBytes } from '../../src/base/files/file-source.ts';
-import { PieceList } from '../../src/base/files/piece-list.ts';
+import { strictText } from '../../src/base/text/text-bytes.ts';
 import type { Cell, EditPlan, Segment, TableChanges, TableLayout } from '../../src/tables/types.ts';
+import {
+  type OldSegment,
+  ROWS_PER_TURN,
+  SegmentEdit,
+  TakenText,
+} from '../../src/tables/edit/segment-edit.ts';
 import { cellAt, compact, jsonOf } from './cells.ts';
 import { Columns } from './columns.ts';
 import type { Dialect } from './reader.ts';
-import { decoded, MAX_ROW_BYTES, SEGMENT_BYTES } from './row-stream.ts';
+import { MAX_ROW_BYTES, SEGMENT_BYTES } from './row-stream.ts';
 import { MemberSpans, skipSpace } from './scan.ts';
-
-/** New rows per turn of the event loop; about 5 ms at 8 columns. */
-const ROWS_PER_TURN = 2_000;
 
 type RowCells = ReadonlyMap<number, Cell>;
 
@@ -48,9 +51,7 @@ class FileEdit {
   readonly #changes: TableChanges;
   readonly #dialect: Dialect;
   readonly #columns: Columns;
-  readonly #file = new PieceList();
-  readonly #segments: Segment[] = [];
-  #segmentStart: number;
+  readonly #edit: SegmentEdit;
   readonly #cells: EditPlan['cells'][number][] = [];
   readonly #delivered: NonNullable<EditPlan['delivered']>[number][] = [];
   readonly #spans = new MemberSpans();
@@ -63,64 +64,43 @@ class FileEdit {
     this.#changes = changes;
     this.#dialect = layout.dialect as unknown as Dialect;
     this.#columns = Columns.of(this.#dialect.keys);
-    this.#file.add({ from: 0, to: layout.bodyOffset });
-    this.#segmentStart = layout.bodyOffset;
+    this.#edit = new SegmentEdit(layout, changes);
   }
 
   async run(): Promise<EditPlan> {
-    const { segments, bodyOffset } = this.#layout;
-    const { updates, deletes, creates } = this.#changes;
-    const rows = segments.reduce((sum, segment) => sum + segment.rows, 0);
-    const end = segments.reduce((sum, segment) => sum + segment.bytes, bodyOffset);
-    const touched = [...updates.keys(), ...deletes].sort((a, b) => a - b);
-    const isOther = end + this.#dialect.tail !== this.#source.size;
-    if (isOther || (touched.at(-1) ?? -1) >= rows) throw changedFile();
+    const { bodyOffset } = this.#layout;
+    const { creates } = this.#changes;
+    const { file, segments, end } = this.#edit;
+    this.#edit.require(this.#source, this.#dialect.tail);
     if (creates.length > 0 && this.#dialect.keys.length === 0) {
       throw mismatch('a file without a row has no columns to write');
     }
-    await this.#walk(touched);
-    if (creates.length > 0) await this.#append(rows);
-    this.#file.add({ from: end, to: this.#source.size });
+    await this.#edit.walk((segment) => this.#take(segment));
+    if (creates.length > 0) await this.#append();
+    file.add({ from: end, to: this.#source.size });
     const lead = this.#isFirst ? 0 : this.#dialect.lead;
     return {
-      pieces: this.#file.pieces,
-      layout: { dialect: { ...this.#dialect, lead }, bodyOffset, segments: this.#segments },
+      pieces: file.pieces,
+      layout: { dialect: { ...this.#dialect, lead }, bodyOffset, segments },
       cells: this.#cells,
       delivered: this.#delivered,
     };
   }
 
-  async #walk(touched: readonly number[]): Promise<void> {
-    let offset = this.#layout.bodyOffset;
-    let firstRow = 0;
-    let next = 0;
-    for (const segment of this.#layout.segments) {
-      const rows: number[] = [];
-      while (next < touched.length && touched[next]! < firstRow + segment.rows) {
-        rows.push(touched[next++]!);
-      }
-      // After deleted rows the first one left takes the place of the file's first one.
-      const isMoved = this.#isFirst && firstRow > 0 && segment.rows > 0;
-      if (rows.length > 0 || isMoved) await this.#rewrite(segment, offset, firstRow);
-      else {
-        this.#file.add({ from: offset, to: offset + segment.bytes });
-        this.#isFirst &&= segment.rows === 0;
-        this.#endSegment(segment.rows);
-      }
-      offset += segment.bytes;
-      firstRow += segment.rows;
-    }
+  #take(segment: OldSegment): false | Promise<void> {
+    // After deleted rows the first one left takes the place of the file's first one.
+    const isMoved = this.#isFirst && segment.firstRow > 0 && segment.rows > 0;
+    if (segment.touched.length > 0 || isMoved) return this.#rewrite(segment);
+    this.#isFirst &&= segment.rows === 0;
+    return false;
   }
 
-  #endSegment(rows: number): void {
-    this.#segments.push({ rows, bytes: this.#file.size - this.#segmentStart });
-    this.#segmentStart = this.#file.size;
-  }
-
-  async #rewrite(segment: Segment, offset: number, firstRow: number): Promise<void> {
+  async #rewrite(segment: OldSegment): Promise<void> {
+    const { offset, firstRow } = segment;
+    const { file } = this.#edit;
     const { updates, deletes } = this.#changes;
     const text = await this.#textOf(segment, offset);
-    const piece = pieceTaker(text, offset);
+    const old = new TakenText(text, offset, Buffer.byteLength);
     let count = 0;
     let at = 0;
     for (let row = 0; row < segment.rows; row++) {
@@ -129,25 +109,25 @@ class FileEdit {
       if (end < 0) throw changedFile();
       if (deletes.has(firstRow + row)) {
         this.#noteDeleted(text);
-        piece(end);
+        old.take(end);
       } else {
         count++;
         if (this.#isFirst && firstRow + row > 0) {
-          piece(from);
+          old.take(from);
           this.#addLead();
-        } else this.#file.add(piece(from));
+        } else file.add(old.take(from));
         this.#isFirst = false;
         const cells = updates.get(firstRow + row);
-        if (cells) this.#update(text, { cells, row: firstRow + row, from }, piece);
-        this.#file.add(piece(end));
+        if (cells) this.#update(text, { cells, row: firstRow + row, from }, old);
+        file.add(old.take(end));
       }
       at = end;
     }
-    this.#endSegment(count);
+    this.#edit.endSegment(count);
   }
 
   async #textOf({ bytes }: Segment, offset: number): Promise<string> {
-    return decoded(await readBytes(this.#source, offset, bytes), offset);
+    return strictText(await readBytes(this.#source, offset, bytes), 'utf-8', offset);
   }
 
   /** Where the row after the separator at `at` begins. */
@@ -160,7 +140,7 @@ class FileEdit {
 
   #addLead(): void {
     const { bodyOffset } = this.#layout;
-    this.#file.add({ from: bodyOffset, to: bodyOffset + this.#dialect.lead });
+    this.#edit.file.add({ from: bodyOffset, to: bodyOffset + this.#dialect.lead });
   }
 
   #noteDeleted(text: string): void {
@@ -187,7 +167,7 @@ class FileEdit {
       row,
       from: rowFrom,
     }: { readonly cells: RowCells; readonly row: number; readonly from: number },
-    piece: (to: number) => { from: number; to: number },
+    old: TakenText,
   ): void {
     const spans = this.#spans;
     // Of a name that occurs twice the last one counts.
@@ -208,8 +188,8 @@ class FileEdit {
         before: this.#cellOf(text, member)[1],
         after: this.#read(after, position),
       });
-      this.#file.add(piece(from), Buffer.from(after));
-      piece(to);
+      this.#edit.file.add(old.take(from), Buffer.from(after));
+      old.take(to);
     }
     const added = [...cells].filter(([position, cell]) => !members.has(position) && cell !== null);
     if (added.length === 0) return;
@@ -223,7 +203,7 @@ class FileEdit {
     const isEmpty = last < 0;
     const end = isEmpty ? rowFrom + 1 : spans.valueTo(last);
     const joined = written.join(style.between);
-    this.#file.add(piece(end), Buffer.from(isEmpty ? joined : style.between + joined));
+    this.#edit.file.add(old.take(end), Buffer.from(isEmpty ? joined : style.between + joined));
   }
 
   #json(
@@ -247,21 +227,21 @@ class FileEdit {
     return cellAt(json, 0, json.length, this.#dialect.types[position]!);
   }
 
-  async #append(rows: number): Promise<void> {
+  async #append(): Promise<void> {
     const { creates } = this.#changes;
     const { style, separator } = await this.#lastStyle();
     let pending = '';
     let count = 0;
     const flush = (): void => {
-      this.#file.add(Buffer.from(pending));
+      this.#edit.file.add(Buffer.from(pending));
       pending = '';
-      if (count > 0) this.#endSegment(count);
+      if (count > 0) this.#edit.endSegment(count);
       count = 0;
     };
     for (const [index, cells] of creates.entries()) {
       if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await Bun.sleep(0);
       if (this.#isFirst) {
-        if (rows > 0) this.#addLead();
+        if (this.#edit.rows > 0) this.#addLead();
         this.#isFirst = false;
       } else pending += separator;
       const row = this.#newRow(cells, index, style);
@@ -327,18 +307,6 @@ class FileEdit {
     const end = await readBytes(this.#source, this.#source.size - tail, 2);
     return end.toString('latin1') === '\r\n' ? '\r\n' : '\n';
   }
-}
-
-/** Bytes of the old file between the positions of a text that begins at `offset`, taken from front to back. */
-function pieceTaker(text: string, offset: number): (to: number) => { from: number; to: number } {
-  let position = 0;
-  let at = offset;
-  return (to) => {
-    const from = at;
-    at += Buffer.byteLength(text.slice(position, to));
-    position = to;
-    return { from, to: at };
-  };
 }
 
 function styleOf(text: string, spans: MemberSpans, columns: Columns): RowStyle {

@@ -4,9 +4,9 @@
  * Every row owns the separator before it; what follows the last one belongs to no row. Memory: one chunk of the file
  * plus its longest row.
  */
-import { isUtf8 } from 'node:buffer';
 import { unreadable } from '../../src/base/errors.ts';
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
+import { completeUtf8, strictText } from '../../src/base/text/text-bytes.ts';
 import type { Segment } from '../../src/tables/types.ts';
 import { JsonFault, MemberSpans, skipSpace } from './scan.ts';
 
@@ -26,8 +26,6 @@ export interface RowPlace {
 
 /** Called for every row; the spans are valid only during the call. */
 export type OnRow = (text: string, spans: MemberSpans) => void;
-
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export class RowStream {
   readonly #source: FileSource;
@@ -128,40 +126,11 @@ export class RowStream {
     }
     const bytes = await readBytes(this.#source, this.#textEnd, Math.max(CHUNK_BYTES, rest.length));
     const isLast = this.#textEnd + bytes.length >= this.#source.size;
-    const whole = isLast ? bytes : bytes.subarray(0, completeLength(bytes));
-    const text = decoded(whole, this.#textEnd);
+    const whole = isLast ? bytes : bytes.subarray(0, completeUtf8(bytes));
+    const text = strictText(whole, 'utf-8', this.#textEnd);
     this.#isPlain = (this.#isPlain || rest === '') && text.length === whole.length;
     this.#text = rest + text;
     this.#position = 0;
     this.#textEnd += whole.length;
-  }
-}
-
-/** Without a character that is cut off. */
-function completeLength(bytes: Uint8Array): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back]!;
-    if (byte >= 0xc0) {
-      const length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
-      return length > back ? bytes.length - back : bytes.length;
-    }
-    if (byte < 0x80) break;
-  }
-  return bytes.length;
-}
-
-/** `offset` is that of the bytes in the file. Throws `unreadable-file`. */
-export function decoded(bytes: Uint8Array, offset: number): string {
-  try {
-    return decoder.decode(bytes);
-  } catch (error) {
-    let [valid, invalid] = [0, bytes.length];
-    while (valid + 1 < invalid) {
-      const middle = (valid + invalid) >> 1;
-      const part = bytes.subarray(0, middle);
-      if (isUtf8(part.subarray(0, completeLength(part)))) valid = middle;
-      else invalid = middle;
-    }
-    throw unreadable(`invalid UTF-8 at byte offset ${offset + invalid - 1}`, error);
   }
 }

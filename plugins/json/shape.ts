@@ -7,7 +7,8 @@ import { AppError, unreadable } from '../../src/base/errors.ts';
 import type { ReadOptions } from '../../src/tables/types.ts';
 import { textOf } from './cells.ts';
 import { eachElement, JsonFault, MemberSpans, skipSpace } from './scan.ts';
-import { decoded, type RowPlace } from './row-stream.ts';
+import { strictText } from '../../src/base/text/text-bytes.ts';
+import type { RowPlace } from './row-stream.ts';
 
 export type Shape =
   | {
@@ -60,7 +61,7 @@ export async function shapeOf(
       `an object of more than ${MAX_OBJECT_BYTES} bytes; a list or lines may be longer`,
     );
   }
-  const text = decoded(await readBytes(source, mark, source.size - mark), mark);
+  const text = strictText(await readBytes(source, mark, source.size - mark), 'utf-8', mark);
   return shapeOfObject(text, mark, path);
 }
 
