@@ -55,7 +55,7 @@ export interface FindRequest {
   readonly isTolerant: boolean;
 }
 
-interface FoundEntry {
+export interface FoundEntry {
   readonly no: number;
   /** Null for a document. */
   readonly rowId: number | null;

@@ -14,10 +14,9 @@ import { indexClient } from './index-client.ts';
 import { DAMAGED, isDamageNoted, noteDamage } from './index-file.ts';
 import { type IndexCounts, Indexer } from './indexer.ts';
 import type { Contents, Published, PublishedResource } from './publisher.ts';
-import type { FoundPage } from './rank.ts';
+import type { FoundEntry, FoundPage } from './rank.ts';
 import { type Rebuild, type RebuildProgress, RebuildRequests, Rebuilds } from './rebuilds.ts';
 import type { FindOrder } from './search-jobs.ts';
-import type { SnippetPart } from './snippet.ts';
 
 interface SearchOptions {
   readonly stateDir: string;
@@ -39,16 +38,7 @@ interface SearchRequest<Resource extends PublishedResource> {
   readonly resources: readonly Resource[];
 }
 
-interface SearchHit<Resource> {
-  readonly resource: Resource;
-  /** Null for documents. */
-  readonly rowId: number | null;
-  readonly title: string;
-  /** Fragment of the page; null for its top. */
-  readonly anchor: string | null;
-  readonly snippet: readonly SnippetPart[];
-  readonly score: number;
-}
+type SearchHit<Resource> = Omit<FoundEntry, 'no'> & { readonly resource: Resource };
 
 interface SearchPage<Resource> {
   readonly hits: readonly SearchHit<Resource>[];

@@ -4,7 +4,7 @@
  */
 import { unreadable } from '../../../src/base/errors.ts';
 import { TimeSlice } from '../../../src/base/scheduling/time-slice.ts';
-import type { Archive, ArchiveEntry } from '../archive/archive.ts';
+import type { ArchiveEntry } from '../archive/archive.ts';
 import { expand } from '../archive/expansion.ts';
 import {
   isTrue,
@@ -85,6 +85,8 @@ function withoutContentType(text: string, part: string, removed: string): string
   return text;
 }
 
+const FORMULA = /<(?:[A-Za-z_][\w.-]*:)?f[\s/>]/;
+
 /**
  * In other sheets than `except`. A calculation chain proves it; else sheets are read up to the
  * first formula.
@@ -95,21 +97,9 @@ export async function hasFormulasElsewhere(
 ): Promise<boolean> {
   if (sharedPart(book, 'calcChain') !== null) return true;
   for (const { entry } of book.worksheets) {
-    if (entry !== except && (await hasFormulas(book.archive, entry))) return true;
+    if (entry === except) continue;
+    const window = new PartText(entry.name, expand(book.archive, entry));
+    if (await window.holds((text) => FORMULA.test(text), 256)) return true;
   }
   return false;
-}
-
-async function hasFormulas(archive: Archive, entry: ArchiveEntry): Promise<boolean> {
-  const window = new PartText(entry.name, expand(archive, entry));
-  try {
-    while (await window.fill()) {
-      // A tag may be cut off at the window's end.
-      if (/<(?:[A-Za-z_][\w.-]*:)?f[\s/>]/.test(window.text)) return true;
-      window.position = Math.max(0, window.text.length - 256);
-    }
-    return false;
-  } finally {
-    await window.close();
-  }
 }

@@ -111,16 +111,10 @@ async function mentions(
     (one) => Buffer.from(one).toString('latin1').toLowerCase(),
   );
   const window = new PartText(entry.name, parts.expand(entry));
-  try {
-    while (await window.fill()) {
-      const text = window.text.toLowerCase();
-      if (wanted.some((one) => text.includes(one))) return true;
-      window.position = Math.max(0, window.text.length - 1024);
-    }
-    return false;
-  } finally {
-    await window.close();
-  }
+  return window.holds((text) => {
+    const lower = text.toLowerCase();
+    return wanted.some((one) => lower.includes(one));
+  }, 1024);
 }
 
 /** A table keeps its header, its totals and a row between. */

@@ -88,6 +88,19 @@ export class PartText {
     }
   }
 
+  /** Whether the rest of the part holds what is at most `longest` characters long; closes it. */
+  async holds(isIn: (text: string) => boolean, longest: number): Promise<boolean> {
+    try {
+      while (await this.fill()) {
+        if (isIn(this.text)) return true;
+        this.position = Math.max(0, this.text.length - longest);
+      }
+      return false;
+    } finally {
+      await this.close();
+    }
+  }
+
   async drain(): Promise<void> {
     while (!(await this.#chunks.next()).done);
     this.isFinal = true;

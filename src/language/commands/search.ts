@@ -1,4 +1,4 @@
-import type { Terms } from '../syntax/ast.ts';
+import type { Terms, Word } from '../syntax/ast.ts';
 import {
   defineCommand,
   expressionContext,
@@ -75,17 +75,8 @@ export function modelSource(flags: FlagValues): SourceName {
 export function searchStages(flags: FlagValues, input: Schema, context: StageContext): Rows {
   const steps: Rows[] = [];
   for (const flag of ['filter', 'exclude'] as const) {
-    for (const { text, place } of flags.words(flag)) {
-      const cut = splitCondition(text);
-      if (cut === null) {
-        const message = `Invalid filter '${text}': expected field__lookup=value`;
-        throw new Problem('bad_condition', message, { place });
-      }
-      const condition = readCondition(cut.path, cut.value, {
-        schema: input,
-        parameters: context.parameters,
-        place,
-      });
+    for (const word of flags.words(flag)) {
+      const condition = conditionIn(word, input, context, `Invalid filter '${word.text}'`);
       if (flag === 'filter') noteIndexes(condition, input, context);
       const test = conditionTest(condition);
       steps.push(filtered(input, flag === 'filter' ? test : (row) => !test(row)));
@@ -105,6 +96,20 @@ export function searchStages(flags: FlagValues, input: Schema, context: StageCon
     );
   }
   return chained(input, steps);
+}
+
+function conditionIn(
+  { text, place }: Word,
+  schema: Schema,
+  { parameters }: StageContext,
+  refusal: string,
+  texts: { readonly unknownText?: (column: string) => string } = {},
+): Condition {
+  const cut = splitCondition(text);
+  if (cut !== null) {
+    return readCondition(cut.path, cut.value, { schema, parameters, place, ...texts });
+  }
+  throw new Problem('bad_condition', `${refusal}: expected field__lookup=value`, { place });
 }
 
 const NOWHERE = { at: 0, length: 0 };
@@ -175,17 +180,10 @@ export const filter = defineCommand({
   isRowWise: true,
   examples: [`search | filter --condition='extracted_fields__code__gte=400' | fields id`],
   bindFlags: (flags, input, context) => {
-    const { text, place } = flags.word('condition')!;
-    const cut = splitCondition(text);
-    if (cut === null) {
-      const message = `Invalid filter condition: ${text}: expected field__lookup=value`;
-      throw new Problem('bad_condition', message, { place });
-    }
-    const condition = readCondition(cut.path, cut.value, {
-      schema: input,
-      parameters: context.parameters,
-      place,
-      unknownText: (column) => `Invalid filter condition: ${text}: unknown column '${column}'`,
+    const word = flags.word('condition')!;
+    const refusal = `Invalid filter condition: ${word.text}`;
+    const condition = conditionIn(word, input, context, refusal, {
+      unknownText: (column) => `${refusal}: unknown column '${column}'`,
     });
     noteIndexes(condition, input, context);
     return filtered(input, conditionTest(condition));

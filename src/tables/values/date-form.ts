@@ -55,18 +55,29 @@ export const SIZES = {
 } as const;
 
 export type Field = keyof typeof SIZES;
-export const FIELDS = Object.keys(SIZES) as Field[];
 export type FormParts = Record<Field, number>;
 
-export const STRIDES = Object.fromEntries(
-  FIELDS.map((field, index) => [
-    field,
-    FIELDS.slice(0, index).reduce((product, before) => product * SIZES[before], 1),
-  ]),
-) as FormParts;
+/** Several small numbers as the digits of one, the first the lowest; `size` is above all such numbers. */
+export function mixedRadix<Name extends string>(sizes: Readonly<Record<Name, number>>) {
+  const fields = Object.keys(sizes) as Name[];
+  const strides = {} as Record<Name, number>;
+  let size = 1;
+  for (const field of fields) {
+    strides[field] = size;
+    size *= sizes[field];
+  }
+  const partsOf = (form: number): Record<Name, number> => {
+    const parts = {} as Record<Name, number>;
+    for (const field of fields) parts[field] = Math.floor(form / strides[field]) % sizes[field];
+    return parts;
+  };
+  return { fields, strides, size, partsOf };
+}
 
+const radix = mixedRadix(SIZES);
+export const { fields: FIELDS, strides: STRIDES, partsOf } = radix;
 /** Above every form of a date. */
-export const DATE_FORMS = FIELDS.reduce((product, field) => product * SIZES[field], 1);
+export const DATE_FORMS = radix.size;
 
 export const EITHER = 0;
 export const DAY_FIRST = 1;
@@ -74,16 +85,6 @@ export const MONTH_FIRST = 2;
 export const NEUTRAL = 0;
 export const PADDED = 1;
 export const BARE = 2;
-
-export function partsOf(form: number): FormParts {
-  const parts = {} as FormParts;
-  let rest = form;
-  for (const field of FIELDS) {
-    parts[field] = rest % SIZES[field];
-    rest = Math.floor(rest / SIZES[field]);
-  }
-  return parts;
-}
 
 export const MONTHS: readonly string[] = [
   'january',

@@ -111,11 +111,11 @@ function numberAt(text: string, from: number, to: number): number {
   return value;
 }
 
-function isDigit(code: number): boolean {
+export function isDigit(code: number): boolean {
   return code >= ZERO && code <= ZERO + 9;
 }
 
-function digitsEnd(text: string, from: number, to: number): number {
+export function digitsEnd(text: string, from: number, to: number): number {
   let at = from;
   while (at < to && isDigit(text.charCodeAt(at))) at++;
   return at;

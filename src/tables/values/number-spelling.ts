@@ -4,7 +4,8 @@
  * One text may fit several pairs of marks, so each gets a *form*, one number that says what marks it has; the counted
  * forms of a column decide which pair is meant.
  */
-import { DATE_FORMS } from './date-form.ts';
+import { DATE_FORMS, mixedRadix } from './date-form.ts';
+import { digitsEnd, isDigit } from './date-scan.ts';
 import { type Affixes, numberWithUnit } from './number-unit.ts';
 import { POWERS_OF_TEN } from './short-decimal.ts';
 
@@ -48,25 +49,9 @@ const SIZES = {
   exponent: 2,
 } as const;
 
-type Field = keyof typeof SIZES;
-type FormParts = Record<Field, number>;
-const FIELDS = Object.keys(SIZES) as Field[];
-const STRIDES = Object.fromEntries(
-  FIELDS.map((field, index) => [
-    field,
-    FIELDS.slice(0, index).reduce((product, before) => product * SIZES[before], 1),
-  ]),
-) as FormParts;
-
-function partsOf(form: number): FormParts {
-  const parts = {} as FormParts;
-  let rest = form - DATE_FORMS;
-  for (const field of FIELDS) {
-    parts[field] = rest % SIZES[field];
-    rest = Math.floor(rest / SIZES[field]);
-  }
-  return parts;
-}
+type FormParts = Record<keyof typeof SIZES, number>;
+const { strides: STRIDES, partsOf: digitsOf } = mixedRadix(SIZES);
+const partsOf = (form: number): FormParts => digitsOf(form - DATE_FORMS);
 
 const SPACE = 0x20;
 const PLUS = 0x2b;
@@ -90,16 +75,6 @@ export function numberForm(text: string): number {
   let to = text.length;
   while (text.charCodeAt(to - 1) === SPACE) to--;
   return to - at > MAX_LENGTH ? -1 : scan(text, at, to);
-}
-
-function isDigit(code: number): boolean {
-  return code >= ZERO && code <= ZERO + 9;
-}
-
-function digitsEnd(text: string, from: number, to: number): number {
-  let at = from;
-  while (at < to && isDigit(text.charCodeAt(at))) at++;
-  return at;
 }
 
 function scan(text: string, from: number, to: number): number {

@@ -9,7 +9,6 @@ import type {
   IntakeAnswer,
   IntakeOrder,
   IntakeTools,
-  Reading,
   Stored,
 } from '../intake.ts';
 import { answerWith, IntakeRefusal } from '../intake.ts';
@@ -30,14 +29,9 @@ export const bulk: Dialect = {
       refusal(413, 'content_too_long_exception', message),
     );
     const items = new BulkReader(order, entries, tools).read(body);
-    const { drafts, rejections, rejected } = entries;
-    return {
-      drafts,
-      rejections,
-      rejected,
-      answer: (stored) =>
-        answerOf(items, { order, stored, entries, took: performance.now() - startedAt }),
-    } satisfies Reading;
+    return entries.reading((stored) =>
+      answerOf(items, { order, stored, entries, took: performance.now() - startedAt }),
+    );
   },
 };
 

@@ -7,7 +7,6 @@ import type {
   IntakeOrder,
   IntakeTools,
   MetaName,
-  Reading,
   Stored,
 } from '../intake.ts';
 import { answerWith, IntakeRefusal, META_NAMES } from '../intake.ts';
@@ -55,14 +54,10 @@ export const hec: Dialect = {
     if (order.mode === 'raw') readRaw(body, order, entries, tools);
     else readEvents(body, order, entries, tools);
     if (entries.seen === 0) throw refusal(400, 5);
-    const { drafts, rejections, rejected } = entries;
     return {
-      drafts,
-      rejections,
-      rejected,
-      channel: rejected === 0 ? channel : null,
-      answer: (stored) => answerOf(entries, order, stored),
-    } satisfies Reading;
+      ...entries.reading((stored) => answerOf(entries, order, stored)),
+      channel: entries.rejected === 0 ? channel : null,
+    };
   },
 };
 

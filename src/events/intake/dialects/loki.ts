@@ -2,15 +2,7 @@
  * Loki's push API: JSON, and protobuf under snappy.
  */
 import { errnoOf } from '../../../base/errors.ts';
-import type {
-  Dialect,
-  Entry,
-  IntakeAnswer,
-  IntakeOrder,
-  IntakeTools,
-  Reading,
-  Stored,
-} from '../intake.ts';
+import type { Dialect, Entry, IntakeAnswer, IntakeOrder, IntakeTools, Stored } from '../intake.ts';
 import { answerWith, IntakeRefusal } from '../intake.ts';
 import { JsonParseError } from '../json-text.ts';
 import { Entries, lenientText, nanosText, tooManyEvents } from '../wire/entries.ts';
@@ -34,13 +26,7 @@ export const loki: Dialect = {
       take(entries, order, { labels, position, read }),
     );
     if (entries.seen === 0) throw refusal(400, 'no entries');
-    const { drafts, rejections, rejected } = entries;
-    return {
-      drafts,
-      rejections,
-      rejected,
-      answer: (stored) => answerOf(entries, order, stored),
-    } satisfies Reading;
+    return entries.reading((stored) => answerOf(entries, order, stored));
   },
 };
 

@@ -8,7 +8,6 @@ import type {
   IntakeAnswer,
   IntakeOrder,
   IntakeTools,
-  Reading,
   Stored,
 } from '../intake.ts';
 import { answerWith, IntakeRefusal } from '../intake.ts';
@@ -39,13 +38,7 @@ export const otlp: Dialect = {
         throw refusal(order, 400, error.message);
       throw error;
     }
-    const { drafts, rejections, rejected } = entries;
-    return {
-      drafts,
-      rejections,
-      rejected,
-      answer: (stored) => answerOf(entries, order, stored),
-    } satisfies Reading;
+    return entries.reading((stored) => answerOf(entries, order, stored));
   },
 };
 

@@ -2,7 +2,14 @@
 import { JsonNumber } from '../../../base/json/json.ts';
 import type { Drafts } from '../drafts.ts';
 import { isInRange, timeText } from '../../event-time.ts';
-import type { Entry, IntakeLimits, IntakeRefusal, IntakeTools, MetaDefaults } from '../intake.ts';
+import type {
+  Entry,
+  IntakeLimits,
+  IntakeRefusal,
+  IntakeTools,
+  MetaDefaults,
+  Reading,
+} from '../intake.ts';
 import { EntryProblem, Rejection } from '../intake.ts';
 
 const MAX_KEPT = 100;
@@ -60,6 +67,11 @@ export class Entries {
     // A copy: a part of a text keeps all of it in memory.
     const kept = Buffer.from(sample().slice(0, MAX_SAMPLE)).toString();
     this.rejections.push(new Rejection(position, reason, kept, details));
+  }
+
+  reading(answer: Reading['answer']): Reading {
+    const { drafts, rejections, rejected } = this;
+    return { drafts, rejections, rejected, answer };
   }
 }
 
