@@ -250,9 +250,15 @@ function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
 }
 
 function opaqueText(bytes: Uint8Array, leaf: Leaf): string {
-  const text = decoded(bytes);
-  return limited(text === null || CONTROL.test(text) ? bytes.toBase64() : text, leaf);
+  const isBase64 = leaf.type.kind === 'opaque' && leaf.type.isBase64;
+  const text = isBase64 ? null : decoded(bytes);
+  if (text !== null && !CONTROL.test(text)) return limited(text, leaf);
+  if (!isBase64 && leaf.path.length === 1 && leaf.maxRepetition === 0) throw IS_NO_TEXT;
+  return limited(bytes.toBase64(), leaf);
 }
+
+/** A column is either text or base64, or nobody could tell them apart. */
+export const IS_NO_TEXT = new Error('bytes that are no text');
 
 function decoded(bytes: Uint8Array): string | null {
   try {

@@ -10,7 +10,7 @@ import { damaged } from '../../src/tables/parquet/bytes.ts';
 import { Repetition } from '../../src/tables/parquet/format.ts';
 import type { Cell } from '../../src/tables/types.ts';
 import { longCell } from './cells.ts';
-import type { Leaf, SchemaNode } from './schema.ts';
+import { isItem, type Leaf, type SchemaNode } from './schema.ts';
 
 /** Entries of some rows of a nested leaf; there are cells only for values. */
 export interface Entries {
@@ -18,9 +18,6 @@ export interface Entries {
   readonly repetition: number[];
   readonly cells: Cell[];
 }
-
-/** In an old list a group of such a name is itself the item. */
-const ITEM_GROUP = /^array$|_tuple$/;
 
 interface Cursor {
   readonly entries: Entries;
@@ -155,13 +152,6 @@ export class NestedJson {
   #crooked(): Error {
     return damaged(`column '${this.#field.name}': nested values that do not fit together`);
   }
-}
-
-/** In files from before the three-level rule the repeated field of a list is its item. */
-function isItem(repeated: SchemaNode): boolean {
-  const [child] = repeated.children;
-  if (repeated.children.length !== 1 || !child) return true;
-  return child.repetition === Repetition.repeated || ITEM_GROUP.test(repeated.name);
 }
 
 function jsonText(cell: Cell, { type }: Leaf): string {

@@ -10,8 +10,9 @@ import { cleanNames } from '../../src/tables/infer/header-names.ts';
 import { damaged } from '../../src/tables/parquet/bytes.ts';
 import { PageType, Repetition } from '../../src/tables/parquet/format.ts';
 import type { FileSource } from '../../src/base/files/file-source.ts';
-import type { Cell, ReadOptions, ColumnSink } from '../../src/tables/types.ts';
-import { cellsOf } from './cells.ts';
+import type { FileType } from '../../src/tables/infer/file-type.ts';
+import { type Cell, type ColumnSink, ReadAgain, type ReadOptions } from '../../src/tables/types.ts';
+import { cellsOf, IS_NO_TEXT } from './cells.ts';
 import { ChunkPages } from './chunk-pages.ts';
 import { type Chunk, type ParquetFile, readFooter, type RowGroup } from './footer.ts';
 import { type Entries, NestedJson } from './nested-json.ts';
@@ -30,19 +31,20 @@ const MAX_ENTRIES_PER_ROW = 1_048_576;
 /** With the types of the schema. Throws `unreadable-file` with the reason. */
 export async function readParquet(
   source: FileSource,
-  _options: ReadOptions,
+  { learned }: ReadOptions,
   sink: ColumnSink,
 ): Promise<void> {
   const file = await guarded(() => readFooter(source));
   const { fields } = file.schema;
   sink.header(
     cleanNames(fields.map(({ name }) => name)),
-    fields.map((field) => ({
-      type: columnType(field),
+    fields.map((field, position) => ({
+      type: learned?.base64?.includes(position) ? BASE64 : columnType(field),
       isRequired: field.repetition !== Repetition.optional,
     })),
   );
-  for (const group of file.groups) await readGroup(source, file, group, sink);
+  const base64 = learned?.base64 ?? [];
+  for (const group of file.groups) await readGroup(source, file, group, base64, sink);
   sink.layout({}, 0);
 }
 
@@ -50,16 +52,25 @@ async function readGroup(
   source: FileSource,
   { schema }: ParquetFile,
   group: RowGroup,
+  base64: readonly number[],
   sink: ColumnSink,
 ): Promise<void> {
-  const columns = schema.fields.map((field) => new ColumnReader(source, field, group));
+  const columns = schema.fields.map(
+    (field, position) => new ColumnReader(source, field, group, base64.includes(position)),
+  );
   const size = sliceRows(group);
   const cells = columns.map(() => new Array<Cell>(Math.min(size, group.rows)).fill(null));
   for (let start = 0; start < group.rows; start += size) {
     const count = Math.min(size, group.rows - start);
     await guarded(async () => {
-      for (const [position, column] of columns.entries())
-        await column.fill(cells[position]!, count);
+      for (const [position, column] of columns.entries()) {
+        try {
+          await column.fill(cells[position]!, count);
+        } catch (error) {
+          if (error !== IS_NO_TEXT) throw error;
+          throw new ReadAgain({ base64: [...base64, position] });
+        }
+      }
     });
     sink.segmentByColumn({ rows: count, bytes: 0 }, cells);
   }
@@ -78,11 +89,11 @@ class ColumnReader {
   readonly #field: SchemaNode;
   readonly #leaves: readonly LeafReader[];
 
-  constructor(source: FileSource, field: SchemaNode, { chunks }: RowGroup) {
+  constructor(source: FileSource, field: SchemaNode, { chunks }: RowGroup, isBase64: boolean) {
     this.#field = field;
     const { firstLeaf, leafCount } = field;
     const own = chunks.slice(firstLeaf, firstLeaf + leafCount);
-    this.#leaves = own.map((chunk) => new LeafReader(source, chunk));
+    this.#leaves = own.map((chunk) => new LeafReader(source, isBase64 ? inBase64(chunk) : chunk));
   }
 
   async fill(cells: Cell[], rows: number): Promise<void> {
@@ -104,9 +115,16 @@ async function guarded<Result>(decode: () => Promise<Result>): Promise<Result> {
   try {
     return await decode();
   } catch (error) {
-    if (error instanceof AppError || errnoOf(error) !== undefined) throw error;
+    const isKnown = error instanceof AppError || error instanceof ReadAgain;
+    if (isKnown || errnoOf(error) !== undefined) throw error;
     throw damaged('its bytes make no sense', error);
   }
+}
+
+const BASE64: FileType = { kind: 'opaque', isBase64: true };
+
+function inBase64(chunk: Chunk): Chunk {
+  return { ...chunk, leaf: { ...chunk.leaf, type: BASE64 } };
 }
 
 class LeafReader {

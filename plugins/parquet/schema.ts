@@ -3,7 +3,7 @@
  * leaf is its annotation if that fits the physical type, else the physical type.
  */
 import { unreadable } from '../../src/base/errors.ts';
-import type { FileType, TimeUnit } from '../../src/tables/infer/file-type.ts';
+import type { FileType, Nesting, TimeUnit } from '../../src/tables/infer/file-type.ts';
 import { MAX_COLUMNS } from '../../src/tables/limits.ts';
 import { damaged } from '../../src/tables/parquet/bytes.ts';
 import {
@@ -138,8 +138,61 @@ function leafOf(
 }
 
 /** A column with repetition or children is nested. */
-export function columnType({ leaf, repetition }: SchemaNode): FileType {
-  return leaf && repetition !== Repetition.repeated ? leaf.type : { kind: 'nested' };
+export function columnType(node: SchemaNode): FileType {
+  const { leaf, repetition } = node;
+  if (leaf && repetition !== Repetition.repeated) return leaf.type;
+  const nesting = nestingOf(node);
+  return nesting === null ? { kind: 'nested' } : { kind: 'nested', nesting };
+}
+
+/** Null where some value below it has no type that can be written again. */
+function nestingOf(node: SchemaNode): Nesting | null {
+  const [child] = node.children;
+  if (node.repetition === Repetition.repeated) return listOf(ownType(node));
+  if (node.annotation === 'list')
+    return listOf(isItem(child!) ? ownType(child!) : itemType(child!));
+  if (node.annotation === 'map') {
+    const [key, value] = child!.children.map(memberType);
+    return key && value ? { key, value } : null;
+  }
+  return structOf(node.children);
+}
+
+function listOf(items: FileType | null): Nesting | null {
+  return items && { items };
+}
+
+function structOf(children: readonly SchemaNode[]): Nesting | null {
+  const members = children.map((child) => ({ name: child.name, type: memberType(child) }));
+  const isNamed = new Set(members.map(({ name }) => name)).size === members.length;
+  const isWhole = members.every(
+    (one): one is { name: string; type: FileType } => one.type !== null,
+  );
+  return isNamed && isWhole ? { members } : null;
+}
+
+function itemType(list: SchemaNode): FileType | null {
+  return memberType(list.children[0]!);
+}
+
+function memberType(node: SchemaNode): FileType | null {
+  const type = columnType(node);
+  return type.kind === 'opaque' || (type.kind === 'nested' && !type.nesting) ? null : type;
+}
+
+/** Of one occurrence of a repeated node. */
+function ownType(node: SchemaNode): FileType | null {
+  return memberType({ ...node, repetition: Repetition.required });
+}
+
+/** In an old list a group of such a name is itself the item. */
+const ITEM_GROUP = /^array$|_tuple$/;
+
+/** In files from before the three-level rule the repeated field of a list is its item. */
+export function isItem(repeated: SchemaNode): boolean {
+  const [child] = repeated.children;
+  if (repeated.children.length !== 1 || !child) return true;
+  return child.repetition === Repetition.repeated || ITEM_GROUP.test(repeated.name);
 }
 
 /** Throws `unreadable-file` for invalid types. */

@@ -10,6 +10,7 @@ import { parseListParameters } from '../tables/read/list-parameters.ts';
 import type { RowsPage } from '../tables/copy/table-cache.ts';
 import { looksAtRows } from '../tables/edit/change-request.ts';
 import { isObject } from '../tables/edit/mutation.ts';
+import { stemNameOf } from '../docroot/registry/names.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import { mayAccess, requireAccess } from '../operations/access.ts';
 import { readOnlyReason } from '../operations/files/resources.ts';
@@ -280,7 +281,9 @@ function downloadHeader(
   asked: string | null,
 ): Record<string, string> {
   if (page.format === 'json' || (page.format === 'ndjson' && asked !== 'ndjson')) return {};
-  const name = resource.canonical.split('/').slice(resource.sheet === null ? -1 : -2);
+  const name = stemNameOf(resource)
+    .split('/')
+    .slice(resource.sheet === null ? -1 : -2);
   return { 'Content-Disposition': contentDisposition(name.join('-'), page.format) };
 }
 

@@ -128,6 +128,8 @@ export interface Learned {
   readonly encoding?: ReadOptions['encoding'];
   /** From 0. */
   readonly firstColumn?: number;
+  /** Columns of bytes with values that are no text, from 0. */
+  readonly base64?: readonly number[];
 }
 
 /** How a table is read that is not read in the usual way; members as in the schema. */

@@ -220,3 +220,66 @@ describe('times of a Parquet file in the language', () => {
     ).toEqual([{ n: 7 }]);
   });
 });
+
+/** One column of each nesting that is kept, with nulls and nothing at every level. */
+const NESTED: readonly (readonly [name: string, type: string, ...values: string[]])[] = [
+  ['tags', 'VARCHAR[]', "['a', NULL, 'ü']", '[]'],
+  ['longs', 'BIGINT[]', '[9007199254740993, -1]', 'NULL'],
+  ['grid', 'DOUBLE[][]', '[[1.5], [], NULL, [2, 3]]', '[[]]'],
+  [
+    'who',
+    'STRUCT(id BIGINT, "name" VARCHAR, born DATE)',
+    "{'id': 7, 'name': 'Ada', 'born': DATE '1815-12-10'}",
+    "{'id': NULL, 'name': NULL, 'born': NULL}",
+  ],
+  [
+    'orders',
+    'STRUCT(price DECIMAL(9,2), wide DECIMAL(38,2), "at" TIMESTAMP, parts BOOLEAN[])[]',
+    "[{'price': 1.10, 'wide': 123456789012345678901234567890.12, 'at': TIMESTAMP '2024-01-31 10:00:00.5', 'parts': [true, NULL]}, NULL]",
+    "[{'price': NULL, 'wide': NULL, 'at': NULL, 'parts': []}]",
+  ],
+  ['counts', 'MAP(VARCHAR, BIGINT)', "MAP {'a': 1, 'b': NULL}", 'MAP {}'],
+  ['bytes', 'BLOB', "'\\xFF\\x00plain'::BLOB", "'plain'::BLOB"],
+  ['text', 'BLOB', "'plain'::BLOB", "''::BLOB"],
+];
+
+describe('lists, structs, maps and bytes', () => {
+  const select = (at: number): string =>
+    `SELECT ${NESTED.map((one) => `CAST(${one[at]} AS ${one[1]}) AS ${one[0]}`).join(', ')}`;
+  const all = `${select(2)} UNION ALL ${select(3)} UNION ALL SELECT ${NESTED.map(() => 'NULL').join(', ')}`;
+
+  test('stay such in Parquet, and say in the schema where they are base64', async () => {
+    await using svc = await startService({
+      files: { 'nested.parquet': await parquetFile(all), 'nested.csv': 'a\n1\n' },
+    });
+    await svc.accounts.user('boss', { superuser: true });
+    const boss = await svc.as('boss');
+    const answer = await boss.fetch('/api/nested.parquet/?format=parquet');
+    expect(answer.headers.get('content-disposition')).toContain('filename="nested.parquet"');
+    const file = await bytesOf(answer);
+    const kept = NESTED.filter(([name]) => name !== 'text');
+    expect(await typesIn(file)).toEqual(
+      NESTED.map(([name, type]) => [name, name === 'text' ? 'VARCHAR' : type]),
+    );
+    const texts = `SELECT ${kept.map(([name]) => `CAST(${name} AS VARCHAR)`).join(', ')} FROM file`;
+    expect(await duckRows(file, texts)).toEqual(await duckRows(await parquetFile(all), texts));
+    const schema = (await (await boss.fetch('/schema/nested.parquet/')).json()) as {
+      columns: Record<string, unknown>;
+    };
+    expect(schema.columns).toMatchObject({
+      bytes: { type: 'string', contentEncoding: 'base64' },
+      text: { type: 'string' },
+    });
+    expect(schema.columns['text']).toEqual({ type: 'string' });
+    const rows = (await (await boss.fetch('/api/nested.parquet/')).json()) as { bytes: string }[];
+    expect(rows.map(({ bytes }) => bytes)).toEqual(['/wBwbGFpbg==', 'cGxhaW4=', null as never]);
+  });
+
+  test.each(['csv', 'xlsx', 'parquet', 'ndjson'])(
+    'a file that shares its name is exported as %s by its stem',
+    async (format) => {
+      const header = (await client.fetch(`/api/other.csv/?format=${format}`)).headers;
+      expect(header.get('content-disposition')).toContain(`filename="other.${format}"`);
+    },
+  );
+});

@@ -4,7 +4,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { readParquet } from '../../plugins/parquet/reader.ts';
 import { sourceOf as openSourceOf } from './byte-source.ts';
 import type { FileColumn } from '../../src/tables/infer/file-type.ts';
-import type { Cell, ColumnSink, Segment, TableLayout } from '../../src/tables/types.ts';
+import {
+  type Cell,
+  type ColumnSink,
+  type Learned,
+  ReadAgain,
+  type Segment,
+  type TableLayout,
+} from '../../src/tables/types.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let connected: Promise<DuckDBConnection> | null = null;
@@ -60,9 +67,14 @@ interface ReadParquet {
 }
 
 /** The whole table in a file. */
-export async function readTable(bytes: Uint8Array): Promise<ReadParquet> {
+export async function readTable(bytes: Uint8Array, learned: Learned = {}): Promise<ReadParquet> {
   const sink = new CollectingSink();
-  await readParquet(openSourceOf(bytes), {}, sink);
+  try {
+    await readParquet(openSourceOf(bytes), { learned }, sink);
+  } catch (error) {
+    if (!(error instanceof ReadAgain)) throw error;
+    return readTable(bytes, error.learned);
+  }
   const { names, columns, rows, dialect, bodyOffset, segments } = sink;
   return { names, columns, rows, layout: { dialect, bodyOffset, segments } };
 }

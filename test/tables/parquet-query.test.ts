@@ -33,7 +33,7 @@ beforeAll(async () => {
   const file = await parquetFile(ROWS);
   const loaded = await loadTable({
     path,
-    read: (sink) => readParquet(sourceOf(file), {}, sink),
+    read: (sink) => readParquet(sourceOf(file), { learned: { base64: [9] } }, sink),
     companion: null,
     blank: 'null',
   });

@@ -24,6 +24,7 @@ import { lineageFor } from '../../tables/copy/copy-lineage.ts';
 import { sealCopy } from '../../tables/copy/copy-seal.ts';
 import { type LoadOptions, loadTable } from '../../tables/copy/load.ts';
 import { ProgressWriter } from '../../tables/copy/read-progress.ts';
+import { MAX_COLUMNS } from '../../tables/limits.ts';
 import { type Learned, ReadAgain, type ReadOptions } from '../../tables/types.ts';
 import { initialiseMeta, TABLE_FORMAT } from '../../tables/copy/table-meta.ts';
 import { companionFingerprint } from '../../tables/copy/table-target.ts';
@@ -96,7 +97,7 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
       async () => before ?? (await hashFile(bytes)),
     );
     let content: FileSource | null = null;
-    const load = (learned?: Learned): ReturnType<typeof loadTable> =>
+    const load = (learned?: Learned, again = 0): ReturnType<typeof loadTable> =>
       loadTable({
         path: out,
         read: async (sink) =>
@@ -111,8 +112,8 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
         blank: blankOf(kind),
         spellings: spellingsOf(options.options),
       }).catch((error: unknown) => {
-        if (!(error instanceof ReadAgain) || learned !== undefined) throw error;
-        return load(error.learned);
+        if (!(error instanceof ReadAgain) || again > MAX_COLUMNS) throw error;
+        return load(error.learned, again + 1);
       });
     const loaded = await load().catch((error: unknown) => {
       // A mix of two versions may produce any error: only an unchanged file is at fault.

@@ -110,9 +110,15 @@ export function hintsOf({ columns, state, head }: Table): ReadingHint[] {
 /** As text, because an object would put columns named like integers first. */
 function inferredSchema(services: App, resource: Resource, table: Table): string {
   const { columns, state } = table;
-  const types = columns.map(({ name, type, format, numbers }) => {
+  const types = columns.map(({ name, type, format, numbers, file }) => {
     const unit = numbers?.marks.unit;
-    const column = { type, ...(format && { format }), ...(unit !== undefined && { unit }) };
+    const isBase64 = file?.type.kind === 'opaque' && file.type.isBase64;
+    const column = {
+      type,
+      ...(format && { format }),
+      ...(unit !== undefined && { unit }),
+      ...(isBase64 && { contentEncoding: 'base64' }),
+    };
     return `${JSON.stringify(name)}:${JSON.stringify(column)}`;
   });
   const hints = hintsOf(table);

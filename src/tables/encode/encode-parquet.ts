@@ -2,15 +2,25 @@
  * Rows as a Parquet file: nullable columns of the schema's types, snappy, row groups of at most 65,536 rows.
  *
  * Integers are INT64, numbers DOUBLE and texts UTF-8; what a Parquet file declares as decimal, date, time, timestamp,
- * UUID or unsigned 64-bit integer stays that, and texts that are dates become dates or timestamps. A column with cells that do not fit its declared type becomes texts. Memory
+ * UUID, unsigned 64-bit integer or bytes stays that, as do lists, structs and maps of such types; texts that are dates become dates or
+ * timestamps. A column with cells that do not fit its declared type becomes texts. Memory
  * is one row group. Loaded on demand, not at start.
  */
 import { booleanOf, type Row, type RowShape } from './encode.ts';
-import { type FileType, type TimeUnit, wideNumber, type WideNumber } from '../infer/file-type.ts';
+import {
+  type FileType,
+  hasLongIntegers,
+  presentedType,
+  type TimeUnit,
+  wideNumber,
+  type WideNumber,
+} from '../infer/file-type.ts';
+import { type LeafColumn, NestedColumn } from './nested-column.ts';
 import { isoDates, type NativeColumn, nativeType, nativeValue } from './native-value.ts';
 import { littleEndian } from '../parquet/bytes.ts';
 import { Codec } from '../parquet/codec.ts';
 import {
+  BinaryValues,
   BooleanValues,
   DoubleValues,
   FixedValues,
@@ -34,7 +44,7 @@ import {
   SchemaField,
 } from '../parquet/format.ts';
 import { structList, ThriftStruct, ThriftType } from '../parquet/thrift.ts';
-import { unscaledOfKey } from '../values/wide-number.ts';
+import { unscaledOfKey, wideKeyOf } from '../values/wide-number.ts';
 
 const GROUP_ROWS = 65_536;
 /** A row group also ends at this size. */
@@ -45,14 +55,27 @@ const ROWS_PER_CHECK = 256;
 const { binary, byte, i32, i64, list, struct } = ThriftType;
 const encoder = new TextEncoder();
 
+type Stored = string | number | bigint;
+
 interface ExportColumn {
-  readonly name: string;
   /** Among the row's values. */
   readonly index: number;
+  /** Of the schema, in order; a nested column has several. */
+  readonly elements: readonly ThriftStruct[];
+  readonly leaves: readonly Leaf[];
+  readonly add: (value: Stored | null) => void;
+}
+
+interface Leaf {
+  readonly path: readonly string[];
+  readonly writer: ColumnWriter;
+}
+
+interface FlatColumn {
   readonly writer: ColumnWriter;
   readonly annotate: (element: ThriftStruct) => ThriftStruct;
   /** From the stored value to one the writer takes. */
-  readonly convert?: (value: string | number | bigint) => WritableValue;
+  readonly convert?: (value: Stored) => WritableValue;
 }
 
 /** In pieces; `_row_id` is a column only where the shape shows it. */
@@ -63,9 +86,8 @@ export function* encodeParquet(shape: RowShape, rows: Iterable<Row>): Generator<
   let count = 0;
   for (const row of rows) {
     for (let place = 0; place < columns.length; place++) {
-      const { writer, index, convert } = columns[place]!;
-      const value = row[index]!;
-      writer.add(convert === undefined || value === null ? value : convert(value));
+      const { add, index } = columns[place]!;
+      add(row[index]!);
     }
     count++;
     const isFull = count % ROWS_PER_CHECK === 0 && file.size >= GROUP_BYTES;
@@ -85,35 +107,85 @@ function columnsOf({ columns, rowIdAt }: RowShape): ExportColumn[] {
 }
 
 function columnOf(column: RowShape['columns'][number]): Omit<ExportColumn, 'index'> {
-  const { name, type, isText } = column;
-  const texts = { writer: new ColumnWriter(Physical.bytes, new TextValues()), annotate: text };
+  const { name, file, isText } = column;
+  if (!isText && file?.type.kind === 'nested' && file.type.nesting) {
+    const nested = new NestedColumn(name, file.type.nesting, leafOf);
+    const { elements, leaves } = nested;
+    return { elements, leaves, add: (value) => nested.add(value === null ? null : String(value)) };
+  }
+  const { writer, annotate, convert } = flatColumn(column);
+  const element = new ThriftStruct()
+    .set(SchemaField.type, i32, writer.physical)
+    .set(SchemaField.repetition, i32, Repetition.optional)
+    .set(SchemaField.name, binary, encoder.encode(name));
+  return {
+    elements: [annotate(element)],
+    leaves: [{ path: [name], writer }],
+    add: (value) => writer.add(convert === undefined || value === null ? value : convert(value)),
+  };
+}
+
+/** Numbers come as JSON has them, of some types as their digits. */
+function leafOf(type: FileType, levels: ColumnLevels): LeafColumn {
+  const flat = flatColumn(
+    { name: '', type: presentedType(type), file: { type, isRequired: false } },
+    levels,
+  );
+  const { writer, annotate, convert = (value: Stored) => value } = flat;
+  const wide = wideNumber(type);
+  const stored = (value: unknown): Stored | null => {
+    if (wide) return wideKeyOf(String(value), wide);
+    if (type.kind === 'boolean') return Number(value);
+    if (type.kind === 'integer')
+      return hasLongIntegers(type) ? BigInt(String(value)) : Number(value);
+    if (presentedType(type) === 'number') return Number(value);
+    return String(value);
+  };
+  return {
+    writer,
+    annotate,
+    convert: (value) => {
+      const own = stored(value);
+      return own === null ? null : convert(own);
+    },
+  };
+}
+
+type ColumnLevels = NonNullable<ConstructorParameters<typeof ColumnWriter>[2]>;
+
+function flatColumn(column: RowShape['columns'][number], levels?: ColumnLevels): FlatColumn {
+  const { type, isText } = column;
+  const texts = {
+    writer: new ColumnWriter(Physical.bytes, new TextValues(), levels),
+    annotate: text,
+  };
   if (isText) {
     return {
-      name,
       ...texts,
       convert: (value) => String(type === 'boolean' ? booleanOf(value) : value),
     };
   }
   const declared = nativeType(column);
-  const native = declared && nativeColumn(declared);
-  if (native) return { name, ...native, ...(column.dates && { convert: inIso(column, native) }) };
+  const native = declared && nativeColumn(declared, levels);
+  if (native) return { ...native, ...(column.dates && { convert: inIso(column, native) }) };
   switch (type) {
     case 'integer':
-      return { name, writer: new ColumnWriter(Physical.int64, new LongValues()), annotate: plain };
+      return {
+        writer: new ColumnWriter(Physical.int64, new LongValues(), levels),
+        annotate: plain,
+      };
     case 'number':
       return {
-        name,
-        writer: new ColumnWriter(Physical.double, new DoubleValues()),
+        writer: new ColumnWriter(Physical.double, new DoubleValues(), levels),
         annotate: plain,
       };
     case 'boolean':
       return {
-        name,
-        writer: new ColumnWriter(Physical.boolean, new BooleanValues()),
+        writer: new ColumnWriter(Physical.boolean, new BooleanValues(), levels),
         annotate: plain,
       };
     default:
-      return { name, ...texts };
+      return texts;
   }
 }
 
@@ -125,9 +197,7 @@ function text(element: ThriftStruct): ThriftStruct {
   return annotated(element, Logical.string, new ThriftStruct(), Converted.utf8);
 }
 
-type NativeWriter = Pick<ExportColumn, 'writer' | 'annotate' | 'convert'>;
-
-function inIso(column: NativeColumn, { convert }: NativeWriter): ExportColumn['convert'] {
+function inIso(column: NativeColumn, { convert }: FlatColumn): FlatColumn['convert'] {
   const isoOf = isoDates(column);
   return (value) => {
     const iso = isoOf(String(value));
@@ -136,27 +206,27 @@ function inIso(column: NativeColumn, { convert }: NativeWriter): ExportColumn['c
 }
 
 /** Null for types whose values are stored as those of the same type in any other file. */
-function nativeColumn(type: FileType): NativeWriter | null {
+function nativeColumn(type: FileType, levels?: ColumnLevels): FlatColumn | null {
   const wide = wideNumber(type);
   switch (type.kind) {
     case 'integer':
-      return wide && unsigned(wide);
+      return wide && unsigned(wide, levels);
     case 'decimal':
-      return wide ? wideDecimal(wide) : decimal(type);
+      return wide ? wideDecimal(wide, levels) : decimal(type, levels);
     case 'date':
       return {
-        ...converted(type, Physical.int32),
+        ...converted(type, Physical.int32, levels),
         annotate: (element) => annotated(element, Logical.date, new ThriftStruct(), Converted.date),
       };
     case 'time':
       return {
-        ...converted(type, type.unit === 'ms' ? Physical.int32 : Physical.int64),
+        ...converted(type, type.unit === 'ms' ? Physical.int32 : Physical.int64, levels),
         annotate: (element) =>
           annotated(element, Logical.time, moment(type), TIME_CONVERTED[type.unit]),
       };
     case 'timestamp':
       return {
-        ...converted(type, Physical.int64),
+        ...converted(type, Physical.int64, levels),
         annotate: (element) =>
           annotated(element, Logical.timestamp, moment(type), TIMESTAMP_CONVERTED[type.unit]),
       };
@@ -165,18 +235,29 @@ function nativeColumn(type: FileType): NativeWriter | null {
         writer: new ColumnWriter(
           Physical.fixed,
           new FixedValues((value) => Uint8Array.fromHex(value.replaceAll('-', ''))),
+          levels,
         ),
         annotate: (element) =>
           annotated(element.set(SchemaField.typeLength, i32, 16), Logical.uuid, new ThriftStruct()),
+      };
+    case 'opaque':
+      if (!type.isBase64) return null;
+      return {
+        writer: new ColumnWriter(Physical.bytes, new BinaryValues(), levels),
+        annotate: plain,
       };
     default:
       return null;
   }
 }
 
-function converted(type: FileType, physical: number): Pick<NativeWriter, 'writer' | 'convert'> {
+function converted(
+  type: FileType,
+  physical: number,
+  levels?: ColumnLevels,
+): Pick<FlatColumn, 'writer' | 'convert'> {
   const values = physical === Physical.int32 ? new IntegerValues() : new LongValues();
-  return { writer: new ColumnWriter(physical, values), convert: nativeValue(type)! };
+  return { writer: new ColumnWriter(physical, values, levels), convert: nativeValue(type)! };
 }
 
 /** Nanoseconds have none. */
@@ -198,23 +279,27 @@ function moment({ unit, isUtc }: Extract<FileType, { kind: 'time' | 'timestamp' 
     .set(2, struct, union);
 }
 
-function unsigned(wide: WideNumber): NativeWriter {
+function unsigned(wide: WideNumber, levels?: ColumnLevels): FlatColumn {
   const details = new ThriftStruct().set(1, byte, 64).set(2, ThriftType.false, false);
   return {
-    writer: new ColumnWriter(Physical.int64, new LongValues((key) => unscaledOfKey(key, wide))),
+    writer: new ColumnWriter(
+      Physical.int64,
+      new LongValues((key) => unscaledOfKey(key, wide)),
+      levels,
+    ),
     annotate: (element) => annotated(element, Logical.integer, details, Converted.uint64),
   };
 }
 
-function decimal(type: Extract<FileType, { kind: 'decimal' }>): NativeWriter {
+function decimal(type: Extract<FileType, { kind: 'decimal' }>, levels?: ColumnLevels): FlatColumn {
   const { precision, scale } = type;
   return {
-    ...converted(type, Physical.int64),
+    ...converted(type, Physical.int64, levels),
     annotate: (element) => annotatedDecimal(element, precision, scale),
   };
 }
 
-function wideDecimal(wide: WideNumber): NativeWriter {
+function wideDecimal(wide: WideNumber, levels?: ColumnLevels): FlatColumn {
   const { digits, scale } = wide;
   let width = 1;
   while (2n ** BigInt(width * 8 - 1) < 10n ** BigInt(digits)) width++;
@@ -222,6 +307,7 @@ function wideDecimal(wide: WideNumber): NativeWriter {
     writer: new ColumnWriter(
       Physical.fixed,
       new FixedValues((key) => littleEndian(unscaledOfKey(key, wide), width)!.toReversed()),
+      levels,
     ),
     annotate: (element) =>
       annotatedDecimal(element.set(SchemaField.typeLength, i32, width), digits, scale),
@@ -248,17 +334,19 @@ function annotated(
 
 class ParquetOutput {
   readonly #columns: readonly ExportColumn[];
+  readonly #leaves: readonly Leaf[];
   readonly #groups: ThriftStruct[] = [];
   #offset = MAGIC.length;
   #rows = 0;
 
   constructor(columns: readonly ExportColumn[]) {
     this.#columns = columns;
+    this.#leaves = columns.flatMap(({ leaves }) => leaves);
   }
 
   /** Bytes waiting for their row group. */
   get size(): number {
-    return this.#columns.reduce((sum, { writer }) => sum + writer.size, 0);
+    return this.#leaves.reduce((sum, { writer }) => sum + writer.size, 0);
   }
 
   /** Writes the values added so far as a row group. */
@@ -266,9 +354,9 @@ class ParquetOutput {
     const start = this.#offset;
     const chunks: ThriftStruct[] = [];
     let bytes = 0;
-    for (const column of this.#columns) {
-      const chunk = column.writer.take();
-      chunks.push(this.#chunk(column, chunk));
+    for (const leaf of this.#leaves) {
+      const chunk = leaf.writer.take();
+      chunks.push(this.#chunk(leaf, chunk));
       yield* chunk.pages;
       this.#offset += chunk.size;
       bytes += chunk.plainSize;
@@ -284,27 +372,20 @@ class ParquetOutput {
     );
   }
 
-  #chunk({ name, writer }: ExportColumn, chunk: WrittenChunk): ThriftStruct {
+  #chunk({ path, writer }: Leaf, chunk: WrittenChunk): ThriftStruct {
     const { physical } = writer;
-    const struct = newChunkStruct(physical, [name], Codec.snappy, chunk, this.#offset);
+    const struct = newChunkStruct(physical, path, Codec.snappy, chunk, this.#offset);
     struct.struct(ChunkField.meta)!.set(MetaField.statistics, ThriftType.struct, statistics(chunk));
     return struct;
   }
 
   footer(): Uint8Array {
-    const elements = this.#columns.map(({ name, writer, annotate }) =>
-      annotate(
-        new ThriftStruct()
-          .set(SchemaField.type, i32, writer.physical)
-          .set(SchemaField.repetition, i32, Repetition.optional)
-          .set(SchemaField.name, binary, encoder.encode(name)),
-      ),
-    );
+    const elements = this.#columns.flatMap((column) => column.elements);
     const root = new ThriftStruct()
       .set(SchemaField.name, binary, encoder.encode('schema'))
-      .set(SchemaField.children, i32, elements.length);
+      .set(SchemaField.children, i32, this.#columns.length);
     // Without an order, readers must not use the bounds.
-    const orders = elements.map(() => new ThriftStruct().set(1, struct, new ThriftStruct()));
+    const orders = this.#leaves.map(() => new ThriftStruct().set(1, struct, new ThriftStruct()));
     return fileEnd(
       new ThriftStruct()
         .set(FileField.version, i32, 2)

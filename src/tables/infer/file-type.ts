@@ -18,10 +18,16 @@ export type FileType =
   | { readonly kind: 'boolean' | 'text' | 'date' | 'uuid' }
   | { readonly kind: 'time'; readonly unit: TimeUnit; readonly isUtc?: boolean }
   | { readonly kind: 'timestamp'; readonly unit: TimeUnit; readonly isUtc: boolean }
-  /** Shown as JSON text, written only as a whole file. */
-  | { readonly kind: 'nested' }
-  /** Bytes, intervals and the like: shown as text, never written. */
-  | { readonly kind: 'opaque' };
+  /** Shown as JSON text, written only as a whole file. Without a nesting any JSON. */
+  | { readonly kind: 'nested'; readonly nesting?: Nesting }
+  /** Bytes, intervals and the like: shown as text, never written. `isBase64`: every value is bytes. */
+  | { readonly kind: 'opaque'; readonly isBase64?: true };
+
+/** A list, a struct or a map. */
+export type Nesting =
+  | { readonly items: FileType }
+  | { readonly members: readonly { readonly name: string; readonly type: FileType }[] }
+  | { readonly key: FileType; readonly value: FileType };
 
 export interface FileColumn {
   readonly type: FileType;

@@ -167,6 +167,19 @@ export class FixedValues extends ColumnValues {
   }
 }
 
+/** Bytes of any length, from base64. */
+export class BinaryValues extends ColumnValues {
+  add(value: WritableValue): boolean {
+    if (typeof value !== 'string') return false;
+    const bytes = Uint8Array.fromBase64(value);
+    this.ensure(4);
+    this.view.setUint32(this.length, bytes.length, true);
+    this.length += 4;
+    this.raw(bytes);
+    return true;
+  }
+}
+
 /** More different texts in a row group are not worth a dictionary. */
 const MAX_DICTIONARY = 16_384;
 

@@ -1,5 +1,5 @@
 /**
- * A nullable column of a new file, written as one chunk per row group.
+ * A nullable column of a new file, or a leaf of a nested one, written as one chunk per row group.
  *
  * Repeated texts become a dictionary. Memory is the values of one row group.
  */
@@ -22,13 +22,23 @@ const STYLE: PageStyle = { codec: Codec.snappy, version: 1, hasChecksum: false }
 export class ColumnWriter {
   readonly physical: number;
   readonly #values: ColumnValues;
+  readonly #maxDefinition: number;
+  readonly #maxRepetition: number;
   #definition = new Uint8Array(1024);
+  #repetition: Uint8Array<ArrayBuffer>;
   #rows = 0;
   #nulls = 0;
 
-  constructor(physical: number, values: ColumnValues) {
+  constructor(
+    physical: number,
+    values: ColumnValues,
+    { definition, repetition } = { definition: 1, repetition: 0 },
+  ) {
     this.physical = physical;
     this.#values = values;
+    this.#maxDefinition = definition;
+    this.#maxRepetition = repetition;
+    this.#repetition = new Uint8Array(repetition > 0 ? 1024 : 0);
   }
 
   /** Bytes gathered. */
@@ -37,15 +47,25 @@ export class ColumnWriter {
   }
 
   /** A value that does not fit the column becomes null. */
-  add(value: WritableValue): void {
-    if (this.#rows === this.#definition.length) {
-      const larger = new Uint8Array(this.#definition.length * 2);
-      larger.set(this.#definition);
-      this.#definition = larger;
-    }
+  add(value: WritableValue, repetition = 0): void {
     const isPresent = value !== null && this.#values.add(value);
-    this.#definition[this.#rows++] = Number(isPresent);
-    if (!isPresent) this.#nulls++;
+    if (isPresent) this.#level(this.#maxDefinition, repetition);
+    else this.none(this.#maxDefinition - 1, repetition);
+  }
+
+  /** Nothing at this level of definition. */
+  none(definition: number, repetition: number): void {
+    this.#level(definition, repetition);
+    this.#nulls++;
+  }
+
+  #level(definition: number, repetition: number): void {
+    if (this.#rows === this.#definition.length) {
+      this.#definition = doubled(this.#definition);
+      if (this.#maxRepetition > 0) this.#repetition = doubled(this.#repetition);
+    }
+    if (this.#maxRepetition > 0) this.#repetition[this.#rows] = repetition;
+    this.#definition[this.#rows++] = definition;
   }
 
   /** Afterwards the column starts anew. */
@@ -58,9 +78,9 @@ export class ColumnWriter {
         rows: this.#rows,
         count: this.#rows,
         definition: this.#definition.subarray(0, this.#rows),
-        repetition: null,
-        maxDefinition: 1,
-        maxRepetition: 0,
+        repetition: this.#maxRepetition > 0 ? this.#repetition.subarray(0, this.#rows) : null,
+        maxDefinition: this.#maxDefinition,
+        maxRepetition: this.#maxRepetition,
         encoding,
         values: dictionary
           ? indexBytes(dictionary.indexes, dictionary.count)
@@ -83,4 +103,10 @@ export class ColumnWriter {
     this.#rows = this.#nulls = 0;
     return chunk;
   }
+}
+
+function doubled(levels: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(levels.length * 2);
+  larger.set(levels);
+  return larger;
 }
