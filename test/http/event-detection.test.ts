@@ -173,3 +173,44 @@ test('columns are those the line before told, for each source its own', async ()
   const [other] = await send('/services/collector/raw?source=else', `${lines[2]}\n`, 'text/plain');
   expect(other!.extracted_fields).toEqual({ event_time: '2026-11-20T10:00:01.000000Z' });
 });
+
+const FIELDS = '#Fields: date time c-ip sc-status';
+const LINE = '2026-11-20 10:00:01 10.0.0.8 404';
+const COLUMNS = { 'c-ip': '10.0.0.8', 'sc-status': 404 };
+const NO_COLUMNS = { event_time: '2026-11-20T10:00:01.000000Z' };
+
+test('columns outlive the process, however it ended', async () => {
+  const raw = '/services/collector/raw?index=web&source=w3c';
+  await send(raw, FIELDS, 'text/plain');
+  for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+    await svc.kill(signal);
+    await svc.start();
+    const [event] = await send(raw, LINE, 'text/plain');
+    expect(event!.extracted_fields).toMatchObject(COLUMNS);
+  }
+  await send(raw, '#Fields: date time cs-host sc-status', 'text/plain');
+  await svc.kill('SIGKILL');
+  await svc.start();
+  const [event] = await send(raw, LINE, 'text/plain');
+  expect(event!.extracted_fields).toMatchObject({ 'cs-host': '10.0.0.8' });
+});
+
+test('lines that are not stored tell no columns', async () => {
+  await svc.accounts.user('guest');
+  await svc.accounts.grant('guest', '@events/web', 'write');
+  const guest = await svc.as('guest');
+  const told = { index: 'closed', source: 'told', data: FIELDS };
+  const headers = { 'Content-Type': 'application/json' };
+  for (const body of [told, [told], { ...told, data: `${FIELDS}\n` }]) {
+    const init = { method: 'POST', body: json(body), headers };
+    expect((await guest.fetch('/api/events/', init)).status).toBe(403);
+  }
+  const lines = { 'Content-Type': 'application/x-ndjson' };
+  const mixed = `${json({ index: 'web', data: 'x' })}\n${json(told)}\n`;
+  const init = { method: 'POST', body: mixed, headers: lines };
+  expect(await (await guest.fetch('/api/events/', init)).json()).toMatchObject({ rejected: 1 });
+  const dry = { method: 'POST', body: json(told), headers };
+  expect((await root.fetch('/api/events/?dry_run=1', dry)).status).toBe(200);
+  const [event] = await send('/api/events/', json({ ...told, data: LINE }));
+  expect(event!.extracted_fields).toEqual(NO_COLUMNS);
+});

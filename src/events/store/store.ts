@@ -12,6 +12,8 @@ import { AppError } from '../../base/errors.ts';
 import { placeNew } from '../../base/files/file-swap.ts';
 import type { EventDraft, EventRow } from '../event.ts';
 import { EVENT_SELECT } from '../event.ts';
+import type { Layout } from '../intake/extract/column-lines.ts';
+import type { LayoutChange } from '../intake/extract/layouts.ts';
 import { createEventSchema } from './schema.ts';
 import { EMPTY, headerProblem, storeProblem } from './store-problem.ts';
 import type { ProgressOrder } from './writer-orders.ts';
@@ -32,6 +34,8 @@ const MAX_CHANNELS = 1_000;
 const NOBODY = 0;
 const IMPORT_ROUTE = 'svc events import';
 const BATCH_ROUTE = 'batch';
+const LAYOUT_ROUTE = 'columns';
+const NO_HASH = new Uint8Array();
 
 /** Rows per INSERT: a third less work than one by one. */
 const INSERT_ROWS = 50;
@@ -309,6 +313,27 @@ export class EventStore {
   keepProgress({ file, firstLineHash, lines }: Omit<ProgressOrder, 'kind'>, now: number): void {
     const reply = { bodyHash: firstLineHash, answer: String(lines) };
     this.keepReply(NOBODY, IMPORT_ROUTE, file, reply, now);
+  }
+
+  /** Columns that lines told, those told last at the end. */
+  layouts(): [place: string, layout: Layout][] {
+    return this.db
+      .query<{ key: string; answer: string }, [number, string]>(
+        'SELECT key, answer FROM replies WHERE user_id = ? AND route = ? ORDER BY created',
+      )
+      .all(NOBODY, LAYOUT_ROUTE)
+      .map(({ key, answer }) => [key, JSON.parse(answer) as Layout]);
+  }
+
+  keepLayout({ place, layout }: LayoutChange, now: number): void {
+    if (layout === null) {
+      this.db
+        .query('DELETE FROM replies WHERE user_id = ? AND route = ? AND key = ?')
+        .run(NOBODY, LAYOUT_ROUTE, place);
+      return;
+    }
+    const reply = { bodyHash: NO_HASH, answer: JSON.stringify(layout) };
+    this.keepReply(NOBODY, LAYOUT_ROUTE, place, reply, now);
   }
 
   /** Null when no batch of that name was committed in the slot. */

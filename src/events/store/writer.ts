@@ -14,6 +14,7 @@ import { Drafts } from '../intake/drafts.ts';
 import { eventsJson, eventsList } from '../event.ts';
 import type { EventStore, Inserted } from './store.ts';
 import { Extraction } from '../intake/extract/extraction.ts';
+import { Layouts } from '../intake/extract/layouts.ts';
 import { changeEvent, removeEvent } from './writer-changes.ts';
 import { pruneStep } from '../retention/writer-prune.ts';
 import type {
@@ -67,6 +68,7 @@ export class Writer {
   readonly #folder: string;
   /** Of the present batch. */
   readonly #files: Disposable[] = [];
+  readonly #layouts: Layouts;
   #settings: WriterSettings;
   #extraction: Extraction;
   #kept: Kept | null = null;
@@ -84,11 +86,12 @@ export class Writer {
     this.#now = options.now;
     this.#folder = options.folder;
     this.#settings = options.settings;
-    this.#extraction = new Extraction(options.settings.extraction);
+    this.#layouts = new Layouts(options.store.layouts());
+    this.#extraction = new Extraction(options.settings.extraction, this.#layouts);
   }
 
   configure(settings: WriterSettings): void {
-    this.#extraction = new Extraction(settings.extraction);
+    this.#extraction = new Extraction(settings.extraction, this.#layouts);
     this.#settings = settings;
   }
 
@@ -133,14 +136,15 @@ export class Writer {
     now: number,
   ): Pick<Prepared, 'refusal' | 'reading'> {
     try {
-      const extraction = this.#extraction;
+      const layouts = this.#layouts.branch();
+      const extraction = this.#extraction.withLayouts(layouts);
       const drafts = this.#keptFile(new Drafts(this.#folder));
       const newFile = (): SpoolFile => this.#keptFile(new SpoolFile(this.#folder));
       const tools = new IntakeTools(order, { limits, extraction, now, drafts, newFile });
-      return {
-        refusal: null,
-        reading: this.#dialects.get(order.dialect)!.read(body, order, tools),
-      };
+      const reading = this.#dialects.get(order.dialect)!.read(body, order, tools);
+      // Columns told by lines that are not stored are nobody's.
+      if (drafts.length > 0 && !order.isDryRun) this.#layouts.merge(layouts);
+      return { refusal: null, reading };
     } catch (error) {
       if (!(error instanceof IntakeRefusal)) throw error;
       const { status, headers, reason } = error;
@@ -179,7 +183,9 @@ export class Writer {
         else done.push(this.#kept === null ? null : { kept: this.#kept });
       }
       if (name !== null) this.#store.keepBatch(name.slot, name.name, JSON.stringify(done), now);
+      for (const change of this.#layouts.unsaved) this.#store.keepLayout(change, now);
       this.#store.commit();
+      this.#layouts.saved();
     } catch (error) {
       this.#store.rollback();
       // One bad order must not fail the others; a disk fault fails all.
@@ -198,7 +204,7 @@ export class Writer {
       return changeEvent(this.#store, order, body, {
         now,
         settings: this.#settings,
-        extraction: this.#extraction,
+        extraction: this.#extraction.withLayouts(this.#layouts.branch()),
       });
     }
     if (order.kind === 'batch') return () => EMPTY_ANSWER;

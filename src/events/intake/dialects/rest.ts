@@ -104,6 +104,8 @@ function draftOf(
   for (const _ in errors) return null;
   const meta = metaOf(sent, order.defaults);
   const data = sent.data!;
+  // An index that may not be written is refused by the caller, and learns no columns.
+  if (!tools.mayWrite(meta.index)) return { ...meta, data, fields: '{}', eventTime: null };
   const { text, eventTime, host } = tools.fieldsOf(
     { ...meta, data },
     sent.hasFields ? sent.fields : undefined,

@@ -37,6 +37,8 @@ const PAN_TRAFFIC = names(
 const PAN_LINE = /^\d*,\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d,\d+,(?:TRAFFIC|THREAT),/;
 const QUOTED_OR_BARE = /"([^"\\]*(?:\\.[^"\\]*){0,5000})"|(\S+)/g;
 
+/** Of a line that tells columns: more are no log's, and each is kept. */
+const MAX_DIRECTIVE = 16 * 1024;
 const DIRECTIVE = /^#fields:?[ \t]+(.+)$/i;
 /** What nobody needs as a field. */
 const SKIPPED: ReadonlySet<string> = new Set(['future', 'logged_time', 'padding']);
@@ -47,7 +49,7 @@ function names(text: string): readonly string[] {
 
 /** The layout that a line tells for the lines after it. */
 export function layoutIn(text: string): Layout | null {
-  const fields = DIRECTIVE.exec(text)?.[1];
+  const fields = text.length > MAX_DIRECTIVE ? undefined : DIRECTIVE.exec(text)?.[1];
   if (fields === undefined) return null;
   const isZeek = text.startsWith('#fields\t');
   const separator = isZeek ? '\t' : ' ';

@@ -7,6 +7,7 @@ import { parseTime } from '../../event-time.ts';
 import { extractAccessLog } from './access-log.ts';
 import type { Layout } from './column-lines.ts';
 import { layoutIn } from './column-lines.ts';
+import { Layouts } from './layouts.ts';
 import type { Detected, Found, Surroundings } from './detect.ts';
 import { detect, finish, jsonFound, lineFound, syslogFound } from './detect.ts';
 import { jsonObject, parsedObject } from './json-object.ts';
@@ -16,9 +17,6 @@ import { extractPairs } from './pairs.ts';
 import type { Extractor } from './pattern.ts';
 import type { ExtractorSetting } from '../../../config/extractor-pattern.ts';
 import { compileExtractor } from './pattern.ts';
-
-/** Sources whose columns are remembered. */
-const MAX_LAYOUTS = 1000;
 
 export interface ExtractionSettings {
   readonly extractors: readonly ExtractorSetting[];
@@ -43,18 +41,34 @@ export interface Extracted {
   readonly host: string | null;
 }
 
+interface Pattern {
+  readonly sourcetype: string;
+  readonly field: string;
+  readonly extract: Extractor;
+}
+
 export class Extraction {
   readonly #timezone: string;
-  readonly #patterns: { sourcetype: string; field: string; extract: Extractor }[];
-  readonly #layouts = new Map<string, Layout>();
+  #patterns: readonly Pattern[];
+  readonly #settings: ExtractionSettings;
+  readonly #layouts: Layouts;
 
-  constructor(settings: ExtractionSettings) {
+  constructor(settings: ExtractionSettings, layouts = new Layouts()) {
+    this.#settings = settings;
     this.#timezone = settings.syslogTimezone;
+    this.#layouts = layouts;
     this.#patterns = settings.extractors.map((setting) => ({
       sourcetype: setting.sourcetype,
       field: setting.field,
       extract: compileExtractor(setting),
     }));
+  }
+
+  /** The same with columns of its own. */
+  withLayouts(layouts: Layouts): Extraction {
+    const other = new Extraction({ ...this.#settings, extractors: [] }, layouts);
+    other.#patterns = this.#patterns;
+    return other;
   }
 
   /** `client` undefined: no fields were sent. `now`: microseconds. */
@@ -94,13 +108,8 @@ export class Extraction {
   /** What an earlier line of the source said of its columns. */
   #layoutOf({ index, source, data }: Line): Layout | undefined {
     const told = data.startsWith('#') ? layoutIn(data) : null;
-    if (told === null && this.#layouts.size === 0) return undefined;
-    const place = JSON.stringify([index, source]);
-    if (told === null) return this.#layouts.get(place);
-    this.#layouts.delete(place);
-    this.#layouts.set(place, told);
-    if (this.#layouts.size > MAX_LAYOUTS) this.#layouts.delete(this.#layouts.keys().next().value!);
-    return undefined;
+    if (told !== null) this.#layouts.tell(index, source, told);
+    return told !== null || this.#layouts.isEmpty ? undefined : this.#layouts.find(index, source);
   }
 }
 
