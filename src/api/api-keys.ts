@@ -3,14 +3,11 @@ import { createApiKey, listApiKeys, revokeApiKey } from '../operations/accounts/
 import { apiKeysModel, newApiKeyModel, newApiKeyRequestModel } from './account-models.ts';
 import { emptyReply, jsonReply } from '../http/reply/reply.ts';
 import { lifecycle } from '../http/lifecycle.ts';
-import type { RouteRules } from '../http/context.ts';
-
-const checks = { access: 'user', refusesScopedKeys: true } as const satisfies RouteRules;
 
 export const apiKeyRoutes = new Elysia({ name: 'api-keys', prefix: '/api/apikeys' })
   .use(lifecycle)
+  .guard({ checks: { access: 'user', refusesScopedKeys: true } })
   .get('', async ({ ask: { services, user } }) => jsonReply(await listApiKeys(services, user)), {
-    checks,
     describes: {
       summary: 'List your API keys',
       tag: 'auth',
@@ -26,7 +23,6 @@ export const apiKeyRoutes = new Elysia({ name: 'api-keys', prefix: '/api/apikeys
       return jsonReply(key, { status: 201 });
     },
     {
-      checks,
       describes: {
         summary: 'Make an API key',
         tag: 'auth',
@@ -46,7 +42,6 @@ export const apiKeyRoutes = new Elysia({ name: 'api-keys', prefix: '/api/apikeys
       return emptyReply();
     },
     {
-      checks,
       describes: {
         summary: 'Revoke one of your API keys',
         tag: 'auth',

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { invalidRequest } from '../base/errors.ts';
 import type { Verb } from '../accounts/rights/principal.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
-import type { Context, RouteRules } from '../http/context.ts';
+import type { Context } from '../http/context.ts';
 import { lifecycle } from '../http/lifecycle.ts';
 import { parseEntityTags } from '../http/reply/negotiate.ts';
 import { emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
@@ -55,15 +55,16 @@ const ifMatch = {
   schema: Type.String(),
 } as const;
 
-const checks = {
-  access: 'user',
-  rest: 'name',
-  hasJsonErrors: true,
-  decidesReadOnly: true,
-} as const satisfies RouteRules;
-
 export const companionRoutes = new Elysia({ name: 'companions' })
   .use(lifecycle)
+  .guard({
+    checks: {
+      access: 'user',
+      rest: 'name',
+      hasJsonErrors: true,
+      decidesReadOnly: true,
+    },
+  })
   .get(
     '/_svc/companions/*',
     async ({ ask }) => {
@@ -71,7 +72,6 @@ export const companionRoutes = new Elysia({ name: 'companions' })
       return reply(await readCompanions(ask.services, resource));
     },
     {
-      checks,
       describes: {
         summary: 'Read the companions of a dataset',
         tag: 'system',
@@ -88,7 +88,6 @@ export const companionRoutes = new Elysia({ name: 'companions' })
       return reply(await write(ask, resource, changeOf(await ask.json())));
     },
     {
-      checks,
       describes: {
         summary: 'Say how the file of a dataset is read',
         tag: 'system',
@@ -107,7 +106,6 @@ export const companionRoutes = new Elysia({ name: 'companions' })
       return emptyReply(204);
     },
     {
-      checks,
       describes: {
         summary: 'Delete the companions of a dataset',
         tag: 'system',

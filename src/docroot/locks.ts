@@ -10,7 +10,7 @@ import { timestamp } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Database } from '../store/database.ts';
-import type { ListSource } from '../store/list-source.ts';
+import { type ListSource, tableList } from '../store/list-source.ts';
 
 const RETRY_MS = [100, 200, 400, 800, 1000] as const;
 const MIN_RETRY_AFTER_S = 1;
@@ -279,18 +279,15 @@ export async function clearLocks(db: Database): Promise<number> {
   return (await db.relaxed.run('DELETE FROM locks')).changes;
 }
 
-export const lockList: ListSource = {
-  name: 'locks',
-  from: 'locks',
-  id: 'id',
-  columns: [
-    { name: 'id', type: 'integer', sql: 'id' },
-    { name: 'resource', type: 'string', sql: 'resource' },
-    { name: 'owner', type: 'string', sql: 'owner' },
-    { name: 'acquired_at', type: 'date-time', sql: 'acquired_at' },
-    { name: 'expires_at', type: 'date-time', sql: 'expires_at' },
-    { name: 'reason', type: 'string', sql: 'reason' },
-  ],
-  sortable: ['id', 'resource', 'owner', 'acquired_at', 'expires_at', 'reason'],
-  order: 'asc',
-};
+export const lockList: ListSource = tableList(
+  'locks',
+  {
+    id: 'integer',
+    resource: 'string',
+    owner: 'string',
+    acquired_at: 'date-time',
+    expires_at: 'date-time',
+    reason: 'string',
+  },
+  ['id', 'resource', 'owner', 'acquired_at', 'expires_at', 'reason'],
+);

@@ -26,6 +26,22 @@ export interface ListSource {
   readonly order: 'asc' | 'desc';
 }
 
+/** Of the columns of one table with an `id`, as they are stored, in ascending order. */
+export function tableList(
+  name: string,
+  columns: Readonly<Record<string, ListColumn['type']>>,
+  sortable: readonly string[],
+): ListSource {
+  return {
+    name,
+    from: name,
+    id: 'id',
+    columns: Object.entries(columns).map(([column, type]) => ({ name: column, type, sql: column })),
+    sortable,
+    order: 'asc',
+  };
+}
+
 export interface ListPage {
   readonly items: readonly Readonly<Record<string, unknown>>[];
   /** Before paging. */

@@ -9,7 +9,7 @@ import { timestamp } from '../../base/clock.ts';
 import { networkOf } from '../../base/ip-network.ts';
 import type { Log } from '../../base/log.ts';
 import type { Database } from '../../store/database.ts';
-import type { ListSource } from '../../store/list-source.ts';
+import { type ListSource, tableList } from '../../store/list-source.ts';
 import { type ChainLink, linkHash, readHead, writeAnchor, writeHead } from './audit-chain.ts';
 
 const WINDOW_MS = 60 * 1000;
@@ -281,18 +281,19 @@ export async function auditActions(db: Database): Promise<string[]> {
 }
 
 export const auditList: ListSource = {
+  ...tableList(
+    'audit',
+    {
+      id: 'integer',
+      timestamp: 'date-time',
+      user_id: 'integer',
+      action: 'string',
+      resource: 'string',
+      details: 'string',
+      ip_address: 'string',
+    },
+    ['timestamp', 'action', 'resource'],
+  ),
   name: 'audit-logs',
-  from: 'audit',
-  id: 'id',
-  columns: [
-    { name: 'id', type: 'integer', sql: 'id' },
-    { name: 'timestamp', type: 'date-time', sql: 'timestamp' },
-    { name: 'user_id', type: 'integer', sql: 'user_id' },
-    { name: 'action', type: 'string', sql: 'action' },
-    { name: 'resource', type: 'string', sql: 'resource' },
-    { name: 'details', type: 'string', sql: 'details' },
-    { name: 'ip_address', type: 'string', sql: 'ip_address' },
-  ],
-  sortable: ['timestamp', 'action', 'resource'],
   order: 'desc',
 };

@@ -6,7 +6,7 @@ import { timestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { randomToken, sha256Hex } from '../../base/ids.ts';
 import type { Database } from '../../store/database.ts';
-import type { ListSource } from '../../store/list-source.ts';
+import { type ListSource, tableList } from '../../store/list-source.ts';
 import { isUseDue } from './last-use.ts';
 import { ANY_CHALLENGE } from './refusal.ts';
 import type { User, UserRow } from './users.ts';
@@ -164,21 +164,18 @@ export async function purgeExpiredSessions(db: Database, now: number): Promise<n
 }
 
 export function sessionList(now: number): ListSource {
+  const columns = {
+    id: 'integer',
+    user_id: 'integer',
+    created_at: 'date-time',
+    last_active_at: 'date-time',
+    expires_at: 'date-time',
+    ip_address: 'string',
+    user_agent: 'string',
+  } as const;
   return {
-    name: 'sessions',
+    ...tableList('sessions', columns, ['created_at', 'last_active_at', 'expires_at', 'user_id']),
     from: '(SELECT * FROM sessions WHERE expires_at > ?)',
     params: [timestamp(now)],
-    id: 'id',
-    columns: [
-      { name: 'id', type: 'integer', sql: 'id' },
-      { name: 'user_id', type: 'integer', sql: 'user_id' },
-      { name: 'created_at', type: 'date-time', sql: 'created_at' },
-      { name: 'last_active_at', type: 'date-time', sql: 'last_active_at' },
-      { name: 'expires_at', type: 'date-time', sql: 'expires_at' },
-      { name: 'ip_address', type: 'string', sql: 'ip_address' },
-      { name: 'user_agent', type: 'string', sql: 'user_agent' },
-    ],
-    sortable: ['created_at', 'last_active_at', 'expires_at', 'user_id'],
-    order: 'asc',
   };
 }

@@ -5,7 +5,7 @@
 import { timestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Database } from '../../store/database.ts';
-import type { ListSource } from '../../store/list-source.ts';
+import { type ListSource, tableList } from '../../store/list-source.ts';
 import { checkName, normalName } from './names.ts';
 
 export interface User {
@@ -232,17 +232,14 @@ function userNotFound(): AppError {
   return new AppError('not-found', 'User not found');
 }
 
-export const userList: ListSource = {
-  name: 'users',
-  from: 'users',
-  id: 'id',
-  columns: [
-    { name: 'id', type: 'integer', sql: 'id' },
-    { name: 'username', type: 'string', sql: 'username' },
-    { name: 'is_active', type: 'boolean', sql: 'is_active' },
-    { name: 'is_superuser', type: 'boolean', sql: 'is_superuser' },
-    { name: 'created_at', type: 'date-time', sql: 'created_at' },
-  ],
-  sortable: ['username', 'created_at', 'is_active', 'is_superuser'],
-  order: 'asc',
-};
+export const userList: ListSource = tableList(
+  'users',
+  {
+    id: 'integer',
+    username: 'string',
+    is_active: 'boolean',
+    is_superuser: 'boolean',
+    created_at: 'date-time',
+  },
+  ['username', 'created_at', 'is_active', 'is_superuser'],
+);

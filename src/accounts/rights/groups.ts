@@ -1,6 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 import type { Database } from '../../store/database.ts';
-import type { ListSource } from '../../store/list-source.ts';
+import { type ListSource, tableList } from '../../store/list-source.ts';
 import { checkName, normalName } from '../identity/names.ts';
 import type { User, UserRow } from '../identity/users.ts';
 import { userColumns, userOf } from '../identity/users.ts';
@@ -148,15 +148,8 @@ export async function groupsOfUsers(
   );
 }
 
-export const groupList: ListSource = {
-  name: 'groups',
-  from: 'groups',
-  id: 'id',
-  columns: [
-    { name: 'id', type: 'integer', sql: 'id' },
-    { name: 'name', type: 'string', sql: 'name' },
-    { name: 'description', type: 'string', sql: 'description' },
-  ],
-  sortable: ['name', 'description'],
-  order: 'asc',
-};
+export const groupList: ListSource = tableList(
+  'groups',
+  { id: 'integer', name: 'string', description: 'string' },
+  ['name', 'description'],
+);

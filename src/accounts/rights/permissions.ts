@@ -5,7 +5,7 @@
 import { AppError } from '../../base/errors.ts';
 import { type MaybePromise, whenResolved } from '../../base/scheduling/maybe-promise.ts';
 import type { Database } from '../../store/database.ts';
-import type { ListSource } from '../../store/list-source.ts';
+import { type ListSource, tableList } from '../../store/list-source.ts';
 import { rememberedFor } from '../../store/remembered.ts';
 import type { Caller, Scope, Verb } from './principal.ts';
 import { matchesDocument, matchesEventIndex, namesEvents } from './resource-names.ts';
@@ -262,16 +262,8 @@ export async function groupsHolding(
   );
 }
 
-export const permissionList: ListSource = {
-  name: 'permissions',
-  from: 'permissions',
-  id: 'id',
-  columns: [
-    { name: 'id', type: 'integer', sql: 'id' },
-    { name: 'resource', type: 'string', sql: 'resource' },
-    { name: 'action', type: 'string', sql: 'action' },
-    { name: 'description', type: 'string', sql: 'description' },
-  ],
-  sortable: ['id', 'resource', 'action', 'description'],
-  order: 'asc',
-};
+export const permissionList: ListSource = tableList(
+  'permissions',
+  { id: 'integer', resource: 'string', action: 'string', description: 'string' },
+  ['id', 'resource', 'action', 'description'],
+);

@@ -28,6 +28,7 @@ const byUser = queryParameter('user_id', 'Only those of this user', Type.Integer
 
 export const credentialRoutes = new Elysia({ name: 'credentials', prefix: '/admin' })
   .use(lifecycle)
+  .guard({ checks: adminChecks })
   .get(
     '/api-keys',
     answersList(listAllApiKeys, (context) => ({
@@ -35,7 +36,6 @@ export const credentialRoutes = new Elysia({ name: 'credentials', prefix: '/admi
       is_active: booleanParameter(context, 'is_active'),
     })),
     {
-      checks: adminChecks,
       describes: describeList('List the API keys of all users', apiKeyModel, apiKeyList, [
         byUser,
         queryParameter('is_active', 'Only revoked or only other ones', Type.Boolean()),
@@ -43,21 +43,18 @@ export const credentialRoutes = new Elysia({ name: 'credentials', prefix: '/admi
     },
   )
   .post('/api-keys', answersNew(createApiKeyFor), {
-    checks: adminChecks,
     describes: describeChange('Create an API key for a user', [400, 404, 422], {
       body: apiKeyCreateModel,
       answer: userApiKeyCreatedModel,
     }),
   })
   .delete('/api-keys/:key_id', answersDone(revokeAnyApiKey, 'key_id'), {
-    checks: adminChecks,
     describes: describeChange('Revoke an API key', [404, 422]),
   })
   .get(
     '/sessions',
     answersList(listAllSessions, (context) => ({ user_id: userIdParameter(context) })),
     {
-      checks: adminChecks,
       describes: describeList(
         'List the browser sessions of all users',
         sessionModel,
@@ -67,6 +64,5 @@ export const credentialRoutes = new Elysia({ name: 'credentials', prefix: '/admi
     },
   )
   .delete('/sessions/:session_id', answersDone(endSession, 'session_id'), {
-    checks: adminChecks,
     describes: describeChange('End a browser session', [404, 422]),
   });

@@ -30,19 +30,17 @@ import {
 
 export const groupRoutes = new Elysia({ name: 'groups', prefix: '/admin/groups' })
   .use(lifecycle)
+  .guard({ checks: repeatableAdminChecks })
   .get('', answersList(listGroups), {
-    checks: repeatableAdminChecks,
     describes: describeList('List the groups', groupModel, groupList),
   })
   .post('', answersNew(createGroup), {
-    checks: repeatableAdminChecks,
     describes: describeChange('Create a group', [400, 422], {
       body: groupCreateModel,
       answer: groupModel,
     }),
   })
   .get('/:group_id', answersOne(readGroup, 'group_id'), {
-    checks: repeatableAdminChecks,
     describes: {
       summary: 'Read a group with its members',
       tag: 'admin',
@@ -51,19 +49,15 @@ export const groupRoutes = new Elysia({ name: 'groups', prefix: '/admin/groups' 
     },
   })
   .delete('/:group_id', answersDone(deleteGroup, 'group_id'), {
-    checks: repeatableAdminChecks,
     describes: describeChange('Delete a group', [404, 422]),
   })
   .post('/:group_id/users/:user_id', answersDone(addMember, 'group_id', 'user_id'), {
-    checks: repeatableAdminChecks,
     describes: describeChange('Make a user a member of a group', [404, 422]),
   })
   .delete('/:group_id/users/:user_id', answersDone(removeMember, 'group_id', 'user_id'), {
-    checks: repeatableAdminChecks,
     describes: describeChange('Take a user out of a group', [404, 422]),
   })
   .get('/:group_id/permissions', answersOne(listPermissionsOfGroup, 'group_id'), {
-    checks: repeatableAdminChecks,
     describes: {
       summary: 'List the permissions a group holds',
       tag: 'admin',
@@ -72,10 +66,8 @@ export const groupRoutes = new Elysia({ name: 'groups', prefix: '/admin/groups' 
     },
   })
   .post('/:group_id/permissions/:perm_id', answersDone(grantToGroup, 'group_id', 'perm_id'), {
-    checks: repeatableAdminChecks,
     describes: describeChange('Give a permission to a group', [404, 422]),
   })
   .delete('/:group_id/permissions/:perm_id', answersDone(revokeFromGroup, 'group_id', 'perm_id'), {
-    checks: repeatableAdminChecks,
     describes: describeChange('Take a permission from a group', [404, 422]),
   });

@@ -32,26 +32,23 @@ import {
 
 export const permissionRoutes = new Elysia({ name: 'permissions', prefix: '/admin' })
   .use(lifecycle)
+  .guard({ checks: repeatableAdminChecks })
   .get('/permissions', answersList(listPermissions), {
-    checks: repeatableAdminChecks,
     describes: describeList('List the permissions', permissionModel, permissionList),
   })
   .post('/permissions', answersNew(createPermission), {
-    checks: repeatableAdminChecks,
     describes: describeChange('Create a permission', [400, 422], {
       body: permissionCreateModel,
       answer: permissionModel,
     }),
   })
   .delete('/permissions/:perm_id', answersDone(deletePermission, 'perm_id'), {
-    checks: repeatableAdminChecks,
     describes: describeChange('Delete a permission', [404, 422]),
   })
   .get(
     '/explain',
     async ({ ask }) => jsonReply(await explainAccess(ask.services, adminOf(ask), questionOf(ask))),
     {
-      checks: repeatableAdminChecks,
       describes: {
         summary: 'Explain why a user may or may not do something',
         tag: 'admin',

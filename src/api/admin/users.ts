@@ -21,19 +21,17 @@ import { adminChecks, adminOf, answersList, answersNew, answersDone } from './ha
 
 export const userRoutes = new Elysia({ name: 'users', prefix: '/admin/users' })
   .use(lifecycle)
+  .guard({ checks: adminChecks })
   .get('', answersList(listUsers), {
-    checks: adminChecks,
     describes: describeList('List the users', userModel, userList),
   })
   .post('', answersNew(createUser), {
-    checks: adminChecks,
     describes: describeChange('Create a user', [400, 422], {
       body: userCreateModel,
       answer: userModel,
     }),
   })
   .delete('/:user_id', answersDone(deleteUser, 'user_id'), {
-    checks: adminChecks,
     describes: describeChange('Delete a user', [400, 404, 422]),
   })
   .put(
@@ -44,7 +42,6 @@ export const userRoutes = new Elysia({ name: 'users', prefix: '/admin/users' })
       return jsonReply({ success: true, sessions_revoked: true });
     },
     {
-      checks: adminChecks,
       describes: describeChange('Give a user a new password', [400, 404, 422], {
         body: passwordResetModel,
         answer: Type.Object({ success: Type.Literal(true), sessions_revoked: Type.Literal(true) }),
@@ -59,7 +56,6 @@ export const userRoutes = new Elysia({ name: 'users', prefix: '/admin/users' })
       return jsonReply({ success: true, ...status });
     },
     {
-      checks: adminChecks,
       describes: describeChange('Activate or deactivate a user', [400, 404, 422], {
         body: userStatusUpdateModel,
         answer: Type.Object({

@@ -15,7 +15,7 @@ import { openTail } from '../../operations/events/tails.ts';
 import { microsOf, searchTime } from '../../language/expressions/time.ts';
 import { inZone } from '../../language/expressions/zone.ts';
 import { isStillAdmitted } from '../../http/hooks/admission.ts';
-import type { Context, RouteRules } from '../../http/context.ts';
+import type { Context } from '../../http/context.ts';
 import {
   fieldParameters,
   fieldSummaryModel,
@@ -31,15 +31,15 @@ import { EVENT_ROUTE, requireReadableFormat } from './events.ts';
 
 const EVENT_STREAM = 'text/event-stream';
 
-const checks = {
-  ...EVENT_ROUTE,
-  isListedFor: ({ usesEvents }) => usesEvents,
-} as const satisfies RouteRules;
-
 export const eventViewRoutes = new Elysia({ name: 'event-views', prefix: '/api/events' })
   .use(lifecycle)
+  .guard({
+    checks: {
+      ...EVENT_ROUTE,
+      isListedFor: ({ usesEvents }) => usesEvents,
+    },
+  })
   .get('/tail', ({ ask }) => tail(ask), {
-    checks,
     describes: {
       summary: 'Follow new events',
       tag: 'events',
@@ -51,7 +51,6 @@ export const eventViewRoutes = new Elysia({ name: 'event-views', prefix: '/api/e
     },
   })
   .get('/histogram', ({ ask }) => histogram(ask), {
-    checks,
     describes: {
       summary: 'Count events over time',
       tag: 'events',
@@ -61,7 +60,6 @@ export const eventViewRoutes = new Elysia({ name: 'event-views', prefix: '/api/e
     },
   })
   .get('/fields', ({ ask }) => fields(ask), {
-    checks,
     describes: {
       summary: 'Describe the fields of events',
       tag: 'events',

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia';
 import { loginModel, messageModel } from '../../api/account-models.ts';
 import { AppError } from '../../base/errors.ts';
 import { isForm } from '../../http/body/form-body.ts';
-import type { Context, RouteRules } from '../../http/context.ts';
+import type { Context } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { browserOf, safeNext, signedIn } from '../../http/hooks/session.ts';
 import type { Reply } from '../../http/reply/reply.ts';
@@ -13,15 +13,16 @@ import { PostForm } from '../parts/forms.tsx';
 import { Problem } from '../parts/messages.tsx';
 import type { Page } from '../frame.tsx';
 
-const checks = {
-  access: 'public',
-  neverRedirects: true,
-  requiresOwnOrigin: true,
-  isExemptFromReadOnly: true,
-} as const satisfies RouteRules;
-
 export const loginRoute = new Elysia({ name: 'login', prefix: '/auth' })
   .use(lifecycle)
+  .guard({
+    checks: {
+      access: 'public',
+      neverRedirects: true,
+      requiresOwnOrigin: true,
+      isExemptFromReadOnly: true,
+    },
+  })
   .get(
     '/login',
     async ({ ask }) => {
@@ -29,7 +30,6 @@ export const loginRoute = new Elysia({ name: 'login', prefix: '/auth' })
       return loginForm(ask, { next: safeNext(ask.queryValue('next')), isFirstRun });
     },
     {
-      checks,
       describes: {
         summary: 'Show the sign-in page',
         tag: 'auth',
@@ -40,7 +40,6 @@ export const loginRoute = new Elysia({ name: 'login', prefix: '/auth' })
     },
   )
   .post('/login', ({ ask }) => postLogin(ask), {
-    checks,
     describes: {
       summary: 'Sign in with a password',
       tag: 'auth',

@@ -4,7 +4,7 @@ import { Elysia } from 'elysia';
 import { MAX_KEY_DAYS } from '../../accounts/identity/api-keys.ts';
 import { AppError } from '../../base/errors.ts';
 import { MAX_DESCRIPTION_CHARACTERS } from '../../base/json/input.ts';
-import type { Context, RouteRules } from '../../http/context.ts';
+import type { Context } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { endSession } from '../../http/hooks/session.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
@@ -39,12 +39,10 @@ const NOTICES: Readonly<Record<string, string>> = {
   'revoke-token': 'The token no longer works.',
 };
 
-const checks = { access: 'user', refusesScopedKeys: true } as const satisfies RouteRules;
-
 export const profileRoute = new Elysia({ name: 'profile' })
   .use(lifecycle)
+  .guard({ checks: { access: 'user', refusesScopedKeys: true } })
   .get('/profile', ({ ask }) => profile(ask, { notice: NOTICES[ask.queryValue('done') ?? ''] }), {
-    checks,
     describes: {
       summary: 'Show your profile',
       tag: 'auth',
@@ -53,7 +51,6 @@ export const profileRoute = new Elysia({ name: 'profile' })
     },
   })
   .post('/profile', ({ ask }) => postProfile(ask), {
-    checks,
     describes: {
       summary: 'Take a form of your profile',
       tag: 'auth',

@@ -4,7 +4,7 @@ import { MAX_NAME_CHARACTERS } from '../../accounts/identity/names.ts';
 import { MAX_PASSWORD_LENGTH } from '../../accounts/identity/passwords.ts';
 import { AppError } from '../../base/errors.ts';
 import { isForm } from '../../http/body/form-body.ts';
-import type { Context, RouteRules } from '../../http/context.ts';
+import type { Context } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { browserOf, signedIn } from '../../http/hooks/session.ts';
 import type { Reply } from '../../http/reply/reply.ts';
@@ -17,23 +17,20 @@ import type { Page } from '../frame.tsx';
 const ANOTHER_TOKEN =
   'It is good for fifteen minutes. Start the server again for another, or run svc addsuperuser.';
 
-const checks = {
-  access: 'public',
-  isExemptFromReadOnly: true,
-  isOn: ({ firstRun }) => firstRun.isOpen(),
-} as const satisfies RouteRules;
-
 export const setupRoute = new Elysia({ name: 'setup' })
   .use(lifecycle)
-  .get(
-    '/auth/setup',
-    ({ ask }) => {
-      const token = ask.queryValue('token') ?? '';
-      return token === '' ? setupForm(ask, EMPTY) : opened(ask, token);
+  .guard({
+    checks: {
+      access: 'public',
+      isExemptFromReadOnly: true,
+      isOn: ({ firstRun }) => firstRun.isOpen(),
     },
-    { checks },
-  )
-  .post('/auth/setup', ({ ask }) => postSetup(ask), { checks });
+  })
+  .get('/auth/setup', ({ ask }) => {
+    const token = ask.queryValue('token') ?? '';
+    return token === '' ? setupForm(ask, EMPTY) : opened(ask, token);
+  })
+  .post('/auth/setup', ({ ask }) => postSetup(ask));
 
 const EMPTY: SetupView = { token: '', problem: null, username: '' };
 

@@ -4,7 +4,7 @@ import { Elysia } from 'elysia';
 import { createHmac } from 'node:crypto';
 import { secretsEqual } from '../../accounts/identity/secret-compare.ts';
 import { AppError } from '../../base/errors.ts';
-import type { Context, RouteRules } from '../../http/context.ts';
+import type { Context } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
@@ -44,15 +44,13 @@ const NOTICES: Readonly<Record<string, string>> = {
 const GONE = 'This saved search is gone, or it is not shared with you any more.';
 const SHOWN_AT_ONCE = 50;
 
-const checks = { access: 'user', cacheControl: PRIVATE } as const satisfies RouteRules;
-
 export const savedSearchesPageRoute = new Elysia({ name: 'saved-searches-page' })
   .use(lifecycle)
+  .guard({ checks: { access: 'user', cacheControl: PRIVATE } })
   .get(
     '/savedsearches',
     ({ ask }) => show(ask, { notice: NOTICES[ask.queryValue('done') ?? ''] ?? null }),
     {
-      checks,
       describes: {
         summary: 'Show the saved searches',
         tag: 'search',
@@ -63,7 +61,6 @@ export const savedSearchesPageRoute = new Elysia({ name: 'saved-searches-page' }
     },
   )
   .post('/savedsearches', ({ ask }) => postForm(ask), {
-    checks,
     describes: {
       summary: 'Take a form of the saved searches',
       tag: 'search',
