@@ -28,7 +28,7 @@ import {
   MAX_CELLS as MAX_PAGE_CELLS,
   MAX_CONDITIONS,
   MAX_KEPT,
-} from '../src/pages/files/dataset.tsx';
+} from '../src/pages/files/dataset.ts';
 import { MAX_LINK_CHARACTERS } from '../src/http/link-query.ts';
 import { MAX_FORM_BYTES } from '../src/http/body/form-body.ts';
 import { MAX_MESSAGE_BYTES } from '../src/mcp/route.ts';
