@@ -127,7 +127,7 @@ const INDEX = new Map(
 const LETTER_T = 0x74;
 const LETTER_F = 0x66;
 
-export type SpellingCounts = Record<string, readonly number[]>;
+type SpellingCounts = Record<string, readonly number[]>;
 
 /** How each column spells its booleans, counted over the whole file; only `SPELLINGS` count. */
 export class BooleanSpelling {

@@ -51,7 +51,7 @@ export function isBlank(cell: string | number): boolean {
 }
 
 /** Where the file may have its total, counted in rows of the body. */
-export interface TotalPlace {
+interface TotalPlace {
   readonly names: readonly string[];
   /** Of the table; those from here on are none. */
   readonly rows: number;

@@ -10,7 +10,7 @@ import type { Cell } from '../../src/tables/types.ts';
 import { JsonFault } from './scan.ts';
 
 /** What the values of a column are, as a set. */
-export const Found = {
+const Found = {
   integer: 1,
   /** Past ±(2^53−1), within signed 64 bits. */
   long: 2,

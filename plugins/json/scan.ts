@@ -37,7 +37,7 @@ export function skipSpace(text: string, from: number): number {
 }
 
 /** After the value that begins at `at`; -1 when the text ends before it does. A number needs something behind it. */
-export function endOfValue(text: string, at: number): number {
+function endOfValue(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code === QUOTE) return endOfText(text, at);
   if (code === OPEN_OBJECT || code === OPEN_ARRAY) return endOfNested(text, at);

@@ -13,7 +13,7 @@ import { type FileSource, readBytes } from '../../src/base/files/file-source.ts'
 import type { Chunk } from './footer.ts';
 
 /** Bytes after the header, uncompressed and as stored. */
-export interface PageHeader {
+interface PageHeader {
   readonly type: number;
   readonly size: number;
   readonly packedSize: number;

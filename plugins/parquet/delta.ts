@@ -152,7 +152,7 @@ const MINIBLOCK = BLOCK / MINIBLOCKS;
 /** Differences below this are exact as numbers, even doubled. */
 const SAFE_LIMIT = 2 ** 50;
 
-export interface EncodedValues {
+interface EncodedValues {
   readonly encoding: number;
   readonly bytes: Uint8Array;
 }

@@ -26,7 +26,7 @@ interface CacheEntry {
 }
 
 /** Null: all files. */
-export type ForgetListener = (rel: string | null) => void;
+type ForgetListener = (rel: string | null) => void;
 
 export class CacheEntries {
   readonly #clock: Clock;

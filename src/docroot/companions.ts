@@ -121,7 +121,7 @@ async function firstCompanion(
 }
 
 /** As they are stored; null where there is none. */
-export interface CompanionTexts {
+interface CompanionTexts {
   readonly schema: Companion | null;
   readonly options: Companion | null;
 }

@@ -46,7 +46,7 @@ export interface KindContext extends KindLimits {
 /** A table of a file that may hold several; one its author has hidden is published only where configured. */
 export type SheetName = string | { readonly hidden: string };
 
-export interface DatasetKind {
+interface DatasetKind {
   /** Null differs from an empty text, and texts are never read as numbers. */
   readonly hasNull?: true;
   /**
@@ -113,7 +113,7 @@ export interface SearchSection {
   readonly text: string;
 }
 
-export interface Detection {
+interface Detection {
   /** False: published without a look at the content. */
   needsContent(rel: string): boolean;
   /**

@@ -22,16 +22,6 @@ const DELETE_RETRY_MS = 1000;
 export type LockReason =
   `write:${'create' | 'update' | 'delete' | 'upsert' | 'batch' | 'companion'}` | 'upload';
 
-/** Times are RFC 3339 texts. */
-export interface FileLock {
-  readonly id: number;
-  readonly resource: string;
-  readonly owner: string;
-  readonly acquiredAt: string;
-  readonly expiresAt: string;
-  readonly reason: string | null;
-}
-
 export interface HeldLock {
   readonly id: number;
   /** Throws `conflict` (`Lock on '<rel>' was lost`) when the lock is no longer held; call right before the rename. */
@@ -252,13 +242,6 @@ class RowLock implements HeldLock {
       setTimeout(() => void this.#deleteRow(giveUpAt), DELETE_RETRY_MS).unref();
     }
   }
-}
-
-export async function listLocks(db: Database): Promise<FileLock[]> {
-  return db.all<FileLock>(
-    `SELECT id, resource, owner, acquired_at AS "acquiredAt", expires_at AS "expiresAt", reason
-     FROM locks ORDER BY id`,
-  );
 }
 
 export async function releaseLock(db: Database, id: number): Promise<boolean> {

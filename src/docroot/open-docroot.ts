@@ -35,7 +35,7 @@ import { Registry, type Resource } from './registry/registry.ts';
 import { Uploads } from './uploads/uploads.ts';
 import { DocrootWatch } from './registry/watch.ts';
 
-export interface ContentIndex {
+interface ContentIndex {
   /** With the rows that an edit added and removed; the edit is answered when this resolves. */
   edited(
     target: TableTarget,

@@ -173,11 +173,6 @@ export class ChildPool {
     }
   }
 
-  /** Starts `minIdle` children. Never rejects: a failure shows at the first request. */
-  warm(): Promise<void> {
-    return this.#supply.warm();
-  }
-
   stats(): ChildPoolStats {
     return {
       running: this.#supply.running,

@@ -27,8 +27,6 @@ export interface ChildSupplyOptions {
   readonly recycleRssBytes: number;
   /** Added to PATH, HOME, LANG and TZ; BUN_*, NODE_OPTIONS and LD_* are dropped even here. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Default `socketDir`. */
-  readonly cwd?: string;
   readonly maxIdle: number;
   /** Kept however long they are idle; default 0. */
   readonly minIdle?: number;
@@ -37,7 +35,7 @@ export interface ChildSupplyOptions {
   readonly isUrgent?: boolean;
 }
 
-/** Starts nothing until {@link take} or {@link warm}. */
+/** Starts nothing until {@link take}. */
 export class ChildSupply {
   readonly #options: ChildSupplyOptions;
   readonly #children = new Set<ChildProcess>();
@@ -110,15 +108,6 @@ export class ChildSupply {
     this.#backoff.failed(performance.now());
   }
 
-  /** Starts `minIdle` children. Never rejects: a failure shows at the first job. */
-  async warm(): Promise<void> {
-    const missing = (this.#options.minIdle ?? 0) - this.#children.size;
-    const starts = Array.from({ length: Math.max(0, missing) }, () => this.#start());
-    for (const start of await Promise.allSettled(starts)) {
-      if (start.status === 'fulfilled') this.park(start.value);
-    }
-  }
-
   /** Kills all children and starts no more; resolves when they have ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
@@ -147,14 +136,14 @@ export class ChildSupply {
   }
 
   #spawn(): ChildProcess {
-    const { role, command, socketDir, cwd, env, log, isUrgent } = this.#options;
+    const { role, command, socketDir, env, log, isUrgent } = this.#options;
     const socketPath = newSocketPath(socketDir, role);
     const environment = childEnvironment(process.env, env);
     const child = new ChildProcess({
       role,
       command: command(socketPath),
       socketPath,
-      cwd: cwd ?? socketDir,
+      cwd: socketDir,
       environment,
       log,
       isUrgent,

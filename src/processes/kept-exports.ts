@@ -19,14 +19,14 @@ const PIECE_BYTES = 256 * 1024;
 const write = promisify(writeCallback);
 
 /** An export that is about to be sent; `tag` stands for its bytes. */
-export interface Export<Facts> {
+interface Export<Facts> {
   readonly tag: string;
   readonly facts: Facts;
   readonly body: ReadableStream<Uint8Array>;
 }
 
 /** The caller closes the file. */
-export interface KeptExport<Facts> extends Omit<Export<Facts>, 'body'> {
+interface KeptExport<Facts> extends Omit<Export<Facts>, 'body'> {
   readonly file: HeldFile;
 }
 

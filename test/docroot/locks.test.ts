@@ -2,13 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { Clock } from '../../src/base/clock.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { LockReason } from '../../src/docroot/locks.ts';
-import {
-  FileLocks,
-  cleanStaleLocks,
-  clearLocks,
-  listLocks,
-  releaseLock,
-} from '../../src/docroot/locks.ts';
+import { FileLocks, cleanStaleLocks, clearLocks, releaseLock } from '../../src/docroot/locks.ts';
 import { openSqliteDatabase } from '../../src/store/sqlite-database.ts';
 import type { Database } from '../../src/store/database.ts';
 import { temporaryDatabase, testClock, testLog, until } from '../support/database.ts';
@@ -20,6 +14,12 @@ interface Fixture extends AsyncDisposable {
   /** The locks of another process on the same database. */
   others: FileLocks;
   lines: string[];
+}
+
+function listLocks(db: Database) {
+  return db.all<{ resource: string; owner: string; acquiredAt: string; expiresAt: string }>(
+    'SELECT resource, owner, acquired_at AS "acquiredAt", expires_at AS "expiresAt" FROM locks ORDER BY id',
+  );
 }
 
 async function fixture(

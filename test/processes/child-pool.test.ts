@@ -295,12 +295,6 @@ describe('the life of children', () => {
     expect(await childPid(pool)).toBe(kept);
   });
 
-  test('warm() starts the number to keep before the first request', async () => {
-    await using fixture = startPool({ size: 2, minIdle: 2 });
-    await fixture.pool.warm();
-    expect(fixture.pool.stats().running).toBe(2);
-  });
-
   test('a child killed from outside while idle is replaced', async () => {
     await using fixture = startPool();
     const { pool } = fixture;

@@ -8,7 +8,6 @@ import {
   classify,
   classOf,
   emptyCounts,
-  fits,
   integerOf,
   numberOf,
   storedValue,
@@ -127,16 +126,6 @@ test('the narrowest type that fits all classes is taken (DS-59, DS-60)', () => {
   expect(typeOf({ boolean: 2 })).toBe('boolean');
   expect(typeOf({ boolean: 2, integer: 1 })).toBe('string');
   expect(typeOf({ integer: 9, string: 1 })).toBe('string');
-});
-
-test('a cell fits a column when it adds nothing to the column type', () => {
-  const types: ColumnType[] = ['integer', 'number', 'boolean', 'string'];
-  const fitting = (found: CellClass) => types.filter((type) => fits(found, type));
-  expect(fitting('blank')).toEqual(types);
-  expect(fitting('integer')).toEqual(['integer', 'number', 'string']);
-  expect(fitting('number')).toEqual(['number', 'string']);
-  expect(fitting('boolean')).toEqual(['boolean', 'string']);
-  expect(fitting('string')).toEqual(['string']);
 });
 
 const inferred = (type: ColumnType) => ({ type, declared: false });

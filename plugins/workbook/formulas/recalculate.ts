@@ -33,7 +33,7 @@ export interface EditedBook {
 }
 
 /** Results by worksheet, row and column; undefined: to be calculated by others. */
-export type Results = ReadonlyMap<number, ReadonlyMap<number, ReadonlyMap<number, NewResult>>>;
+type Results = ReadonlyMap<number, ReadonlyMap<number, ReadonlyMap<number, NewResult>>>;
 
 export interface NewResult {
   readonly cell: FormulaCell;

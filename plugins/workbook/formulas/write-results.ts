@@ -26,7 +26,7 @@ export interface ChangedResult {
   readonly isCalculated: boolean;
 }
 
-export interface WrittenResults {
+interface WrittenResults {
   readonly part: PackedPart;
   readonly cells: readonly ChangedResult[];
 }

@@ -23,7 +23,7 @@ import {
 } from './package.ts';
 import { SheetWindow } from './sheet-window.ts';
 
-export interface NamedTable {
+interface NamedTable {
   readonly name: string;
   /** Header included, the row of totals not. */
   readonly range: CellRange;

@@ -100,7 +100,7 @@ export function isTrue(value: string | undefined): boolean {
   return value === '1' || value === 'true' || value === 'on';
 }
 
-export interface Relationship {
+interface Relationship {
   readonly id: string;
   /**
    * Last segment of the type, the same in both flavours of the format (`worksheet`, `styles`, …).

@@ -27,7 +27,7 @@ import type { Resource } from '../registry/registry.ts';
 import type { FoundFile } from '../registry/scan.ts';
 import type { ReadabilityOrder, ReadableTable } from './readable-tables.ts';
 
-export interface EditRequest {
+interface EditRequest {
   readonly source: FileSource;
   readonly layout: TableLayout;
   readonly changes: TableChanges;

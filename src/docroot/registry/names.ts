@@ -28,7 +28,7 @@ export interface SharedName<T> {
 }
 
 /** Both names in NFC. */
-export interface Named<T> {
+interface Named<T> {
   readonly table: T;
   readonly canonical: string;
   readonly extensionForm: string;

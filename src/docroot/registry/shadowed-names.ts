@@ -4,7 +4,7 @@ import { pathsOf } from './addresses.ts';
 import type { Resource } from './registry.ts';
 
 /** A built-in route has the path of its canonical name. */
-export interface ShadowedName<R> {
+interface ShadowedName<R> {
   readonly resource: R;
   readonly path: string;
   readonly pattern: string;

@@ -21,12 +21,11 @@ interface WatchOptions {
    */
   readonly onPaths: (rels: ReadonlySet<string> | 'everything') => Promise<void>;
   readonly log: Log;
-  /** How long changes are gathered, in ms. */
-  readonly gatherMs?: number;
   /** How often it is checked that the watched folder still is the root, in ms. */
   readonly verifyMs?: number;
 }
 
+/** How long changes are gathered. */
 const GATHER_MS = 40;
 const VERIFY_MS = 400;
 /** Where events are incomplete, walks take at most one part in so many of the time. */
@@ -153,7 +152,7 @@ export class DocrootWatch {
     this.#gatherTimer = setTimeout(() => {
       this.#gatherTimer = null;
       this.#handing = this.#handOver();
-    }, this.#options.gatherMs ?? GATHER_MS);
+    }, GATHER_MS);
   }
 
   async #handOver(): Promise<void> {

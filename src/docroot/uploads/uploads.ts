@@ -46,7 +46,7 @@ export interface UploadRules extends UploadNameRules {
   readonly allowedTypes: readonly string[];
 }
 
-export interface UploadOrder {
+interface UploadOrder {
   /** Null: the body is no form. */
   readonly fields: AsyncIterable<UploadField> | null;
   readonly owner: string;
@@ -64,7 +64,7 @@ export interface UploadOrder {
   readonly onPlaced: (isNew: boolean) => void;
 }
 
-export interface StoredUpload {
+interface StoredUpload {
   readonly name: string;
   readonly size: number;
   readonly sniffed: string;
@@ -75,7 +75,7 @@ export interface StoredUpload {
   readonly ownText: string | null;
 }
 
-export interface UploadsOptions {
+interface UploadsOptions {
   readonly registry: Registry;
   readonly kindOf: KindTable;
   readonly locks: FileLocks;

@@ -65,7 +65,7 @@ function integerOf(value: bigint): number | bigint {
 }
 
 /** Undefined for values that have no order or differ in type. */
-export function orderOf(a: Value, b: Value): number | undefined {
+function orderOf(a: Value, b: Value): number | undefined {
   if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b);
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
   if (!isNumber(a) && !isNumber(b)) return undefined;

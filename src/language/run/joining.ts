@@ -7,7 +7,7 @@ import { textOf, type Evaluate, type Row } from '../expressions/value.ts';
 
 export const JOIN_TYPES = ['left', 'right', 'inner', 'outer'] as const;
 
-export type JoinType = (typeof JOIN_TYPES)[number];
+type JoinType = (typeof JOIN_TYPES)[number];
 
 interface JoinOptions {
   readonly how: JoinType;

@@ -196,7 +196,7 @@ function lastOf(rows: readonly Row[], count: number): Row[] {
   return count === 0 ? [] : rows.slice(-count);
 }
 
-export interface SortKey {
+interface SortKey {
   readonly get: (row: Row) => Value;
   readonly isDescending: boolean;
 }

@@ -13,7 +13,7 @@ import { timeOf, timeValue } from '../expressions/time.ts';
 import { isObject, type Row, type Value } from '../expressions/value.ts';
 
 /** Everything stages compute is json. */
-export type ColumnType = 'int' | 'text' | 'time' | 'json';
+type ColumnType = 'int' | 'text' | 'time' | 'json';
 
 export type Part =
   | { readonly kind: 'member'; readonly member: string }

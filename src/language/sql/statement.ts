@@ -8,7 +8,7 @@ import { Problem, type Place } from '../syntax/problem.ts';
 const TOKEN =
   /(?<space>[ \t\n\f\r]+)|(?<comment>--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?)|(?<text>'(?:[^']|'')*'?)|(?<name>"(?:[^"]|"")*"?|`(?:[^`]|``)*`?|\[[^\]]*\]?)|(?<word>[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)|(?<value>\?\d*|[:@$][\w$\u0080-\uffff]+)|(?<other>[^])/gy;
 
-export interface Token extends Place {
+interface Token extends Place {
   readonly kind: 'text' | 'name' | 'word' | 'value' | 'other';
   readonly text: string;
   /** Names without their quotes. */

@@ -120,7 +120,7 @@ function withDatabase<Result>(path: string, work: (db: Database) => Result): Res
 /** Bytes between background syncs. */
 const SYNC_EVERY_BYTES = 8 * 1024 * 1024;
 
-export class CopyOutput {
+class CopyOutput {
   readonly #fd: number;
   #unsynced = 0;
   /** The background sync; null when none runs. */

@@ -35,7 +35,7 @@ import { isPointed } from '../values/number-spelling.ts';
 /** Strings in no form, of dates or numbers, after which a column is plain text. */
 const MAX_ODD = 64;
 
-export interface Declared {
+interface Declared {
   readonly type: string;
   readonly format?: string;
 }

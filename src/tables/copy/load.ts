@@ -369,7 +369,7 @@ function tooManyColumns(): AppError {
 
 /** Row ids of a copy under construction: 1…n, or ids kept from an earlier copy of the same rows. */
 /** One id per row, in order. */
-export class RowIds {
+class RowIds {
   readonly #kept: Iterator<number> | null;
   #last = 0;
   #isBroken = false;

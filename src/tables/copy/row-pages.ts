@@ -8,7 +8,7 @@
 import { putVarint, RecordBuffer } from './record-buffer.ts';
 import type { StoredValue } from '../types.ts';
 
-export interface PageTarget {
+interface PageTarget {
   /** Writes all bytes at a position of the file, which holds the empty table and ends before `firstPage`. */
   readonly write: (bytes: Uint8Array, position: number) => void;
   readonly pageBytes: number;

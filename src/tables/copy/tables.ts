@@ -28,7 +28,7 @@ import { TABLE_FORMAT, type TableState } from './table-meta.ts';
 import { companionFingerprint, type TableTarget } from './table-target.ts';
 import { Table } from './table.ts';
 
-export interface TablesOptions {
+interface TablesOptions {
   readonly dir: string;
   /**
    * Resolves when the copy is complete. Throws, with the bare reason, `unreadable-file`, `too-large` or `timed-out`

@@ -37,7 +37,7 @@ export interface EditResult extends Pick<Mutation, 'action' | 'isDryRun'> {
   readonly followed: Promise<void>;
 }
 
-export type AppliedEdit = Omit<EditResult, 'followed'>;
+type AppliedEdit = Omit<EditResult, 'followed'>;
 
 interface DraftRow {
   readonly stored: Map<number, StoredValue>;

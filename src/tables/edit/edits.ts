@@ -22,13 +22,13 @@ import type { Tables } from '../copy/tables.ts';
 import type { FileSource } from '../../base/files/file-source.ts';
 import type { EditPlan, TableChanges, TableLayout } from '../types.ts';
 
-export interface HeldFileLock {
+interface HeldFileLock {
   /** Throws `conflict` when the lock was released or taken over. */
   check(): Promise<void>;
   release(): Promise<void>;
 }
 
-export interface EditsOptions {
+interface EditsOptions {
   readonly tables: Tables;
   /** `waitedMs`: how much of the edit's waiting time is used up. */
   readonly lock: (
@@ -63,7 +63,7 @@ export interface EditsOptions {
   readonly log: Log;
 }
 
-export interface Edit {
+interface Edit {
   readonly target: TableTarget;
   readonly owner: string;
   /** Checks the request against the columns of the version it will be applied to. */

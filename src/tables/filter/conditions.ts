@@ -21,7 +21,7 @@ export interface Lookup {
 }
 
 /** A row must match the filter and hold every word. */
-export interface Restriction {
+interface Restriction {
   readonly filter: Filter | null;
   readonly words: readonly string[];
   readonly columns: readonly TableColumn[];

@@ -10,7 +10,7 @@ export class NumberLiteral {
 }
 
 /** As refusals name them. */
-export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
+type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
 
 /**
  * Numbers become `NumberLiteral`; keys such as `__proto__` are ordinary own members. Throws SyntaxError, also for text

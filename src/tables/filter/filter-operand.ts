@@ -9,7 +9,7 @@ import { type NumberStyle, spelledNumber } from '../values/number-spelling.ts';
 import { wideOperand } from '../values/wide-number.ts';
 
 /** Types a filter distinguishes; date-time and nested values are text in rows. */
-export type FilterType = ColumnType | 'date-time' | 'nested';
+type FilterType = ColumnType | 'date-time' | 'nested';
 
 /** A column as the parser needs it. Names are unique. */
 export interface FilterColumn {

@@ -26,7 +26,7 @@ const MAX_LIST_VALUES = 1_000;
 
 export type RangeOperator = 'gt' | 'gte' | 'lt' | 'lte';
 /** On the text form of a cell. */
-export type TextOperator = 'contains' | 'icontains' | 'startswith' | 'endswith' | 'regex';
+type TextOperator = 'contains' | 'icontains' | 'startswith' | 'endswith' | 'regex';
 
 /** `column` indexes the columns the filter was parsed with. */
 export type Comparison = { readonly column: number } & (

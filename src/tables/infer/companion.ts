@@ -54,7 +54,7 @@ function unusable(reason: string): CompanionSchema {
   return { columns: null, verbatim: null, problem: `Companion schema: ${reason}`, ignored: false };
 }
 
-export interface CompanionOptions {
+interface CompanionOptions {
   readonly options: ReadOptions;
   /** Names each member that was left out. */
   readonly problem: string | null;

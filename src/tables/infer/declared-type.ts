@@ -7,7 +7,7 @@
 import type { ColumnType } from './file-type.ts';
 
 /** `other`: cells stay text. */
-export type DeclaredClass = ColumnType | 'other';
+type DeclaredClass = ColumnType | 'other';
 
 const NAMES: Readonly<Record<ColumnType, RegExp>> = {
   // `int*` allows widths and the like, not letters: `interval` is no integer.

@@ -5,7 +5,7 @@
  */
 
 /** The key of the row id in every row; no column may have it. */
-export const ROW_ID = '_row_id';
+const ROW_ID = '_row_id';
 
 /** Trimmed; `column_N` (1-based) where empty; first free of `_2`, `_3`, … for duplicates and for `_row_id`. */
 export function cleanNames(cells: readonly string[]): string[] {

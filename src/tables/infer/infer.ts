@@ -70,16 +70,6 @@ export function typeOfCounts(counts: ClassCounts): ColumnType {
   return counts.integer > 0 ? 'integer' : 'string';
 }
 
-/** Whether a column of this type stores such a cell without loss. */
-export function fits(found: CellClass, type: ColumnType): boolean {
-  return (
-    found === 'blank' ||
-    type === 'string' ||
-    found === type ||
-    (type === 'number' && found === 'integer')
-  );
-}
-
 /**
  * What the typed copy stores for a cell. A cell that does not fit stays text. Columns typed by their file store its
  * values (`fileStorage`). Blank is null in columns of numbers, booleans and dates and '' in string columns; with `blank`

@@ -158,7 +158,7 @@ export function isDateFormat(format: string | undefined): format is 'date' | 'da
 }
 
 /** -1 for a text that is neither a date nor, where the file may have such, a number. */
-export function formOf(text: string, { spellsNumbers }: TextContext): number {
+function formOf(text: string, { spellsNumbers }: TextContext): number {
   const form = dateForm(text);
   return form >= 0 || !spellsNumbers ? form : numberForm(text);
 }

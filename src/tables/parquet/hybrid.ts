@@ -6,7 +6,7 @@ import { type AppError, unreadable } from '../../base/errors.ts';
 import { BitReader, ByteSink } from './bytes.ts';
 
 /** Levels fit bytes. */
-export type HybridValues = Uint8Array | Int32Array;
+type HybridValues = Uint8Array | Int32Array;
 
 /** Shorter runs are bit-packed. */
 const MIN_RUN = 8;

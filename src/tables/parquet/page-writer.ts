@@ -15,7 +15,7 @@ export interface PageStyle {
   readonly hasChecksum: boolean;
 }
 
-export interface PageContent {
+interface PageContent {
   /** Rows that begin in it. */
   readonly rows: number;
   /** Levels or, without any, values. */
@@ -31,7 +31,7 @@ export interface PageContent {
 }
 
 /** A page as it stands in the file. */
-export interface WrittenPage {
+interface WrittenPage {
   readonly bytes: Uint8Array;
   /** With its header, uncompressed. */
   readonly plainSize: number;

@@ -25,7 +25,7 @@ export const ThriftType = {
 export type ThriftValue =
   boolean | number | bigint | Uint8Array | ThriftList | ThriftMap | ThriftStruct;
 
-export interface ThriftList {
+interface ThriftList {
   readonly element: number;
   readonly items: ThriftValue[];
 }

@@ -10,8 +10,8 @@ export const CHART_TYPES = ['bar', 'line', 'scatter', 'histogram'] as const;
 /** Applied to the y values at one place; `count` needs none. */
 export const CHART_MEASURES = ['count', 'sum', 'mean', 'min', 'max'] as const;
 
-export type ChartType = (typeof CHART_TYPES)[number];
-export type ChartMeasure = (typeof CHART_MEASURES)[number];
+type ChartType = (typeof CHART_TYPES)[number];
+type ChartMeasure = (typeof CHART_MEASURES)[number];
 
 export interface ChartOrder {
   readonly type: ChartType;

@@ -6,7 +6,7 @@
 export type FactValue = string | number | boolean | null;
 
 /** Rows between `from` (inclusive) and `to` (exclusive, except in the last bar). */
-export interface Bar {
+interface Bar {
   readonly from: number;
   readonly to: number;
   readonly rows: number;

@@ -23,7 +23,7 @@ export interface ListParameters {
   readonly cursor: string | null;
 }
 
-export interface ListLimits {
+interface ListLimits {
   /** Absent: no maximum. */
   readonly maxLimit?: number;
   /** Null: all rows. */

@@ -11,7 +11,7 @@ import { openReader, registerFunctions } from './connection.ts';
 import type { ListPlan } from './list-plan.ts';
 import { boundValue, type SqlPart } from './sql-part.ts';
 
-export interface ListOrder {
+interface ListOrder {
   readonly path: string;
   readonly plan: ListPlan;
 }

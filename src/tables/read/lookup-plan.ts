@@ -11,7 +11,7 @@ import type { QueryPlan } from './query-plan.ts';
 import type { SqlPart } from './sql-part.ts';
 import type { FilterColumn } from '../filter/filter-operand.ts';
 
-export interface Lookup {
+interface Lookup {
   /** The filter's text without the number. */
   readonly frame: string;
   readonly name: string;

@@ -16,7 +16,7 @@ export function splitNames(text: string): string[] {
 }
 
 /** Unquoted, or unchanged. */
-export function unquoted(item: string): string {
+function unquoted(item: string): string {
   return /^"(?:[^"]|"")*"$/.test(item) ? item.slice(1, -1).replaceAll('""', '"') : item;
 }
 

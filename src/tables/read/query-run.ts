@@ -56,7 +56,7 @@ export function runPage(db: Database, plan: QueryPlan, total?: number): Page {
   }
 }
 
-export interface IdPage extends Pick<Page, 'total' | 'next'> {
+interface IdPage extends Pick<Page, 'total' | 'next'> {
   readonly rowIds: readonly number[];
 }
 

@@ -23,7 +23,7 @@ export interface OpenRange {
   readonly isAfterEqual: boolean;
 }
 
-export interface RangeStep {
+interface RangeStep {
   /** Condition of the rows by which the two differ. */
   readonly between: SqlPart;
   readonly known: number;

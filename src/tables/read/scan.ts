@@ -20,7 +20,7 @@ export interface Scan {
   readonly reversed: string;
 }
 
-export interface Walk {
+interface Walk {
   /** Read one after another; more than one only after a cursor. */
   readonly scans: readonly Scan[];
   /** Visits matching rows only. */
@@ -29,7 +29,7 @@ export interface Walk {
   readonly isByIndex: boolean;
 }
 
-export interface Gather {
+interface Gather {
   readonly scan: Scan;
   /** An index finds the matches; else every row is visited. */
   readonly isIndexed: boolean;

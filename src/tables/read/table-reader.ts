@@ -33,7 +33,7 @@ import type { Summary, SummaryAnswer, SummaryOrder, SummaryWish } from './summar
 import type { Table } from '../copy/table.ts';
 import type { PreparedRead, RowsPage } from '../copy/table-cache.ts';
 
-export interface TableReaderOptions {
+interface TableReaderOptions {
   readonly pool: ChildPool;
   /** A query is stopped after this long. */
   readonly timeoutMs: () => number;

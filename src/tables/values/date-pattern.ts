@@ -33,7 +33,7 @@ const DIRECTIVES: Readonly<Record<string, Directive>> = {
   z: { field: 'zone', regex: '(Z|[+-]\\d{2}:?\\d{2})' },
 };
 
-export interface DatePattern {
+interface DatePattern {
   readonly hasTime: boolean;
   readonly hasZone: boolean;
   readonly regex: RegExp;

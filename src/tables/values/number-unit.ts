@@ -9,7 +9,7 @@ export interface Affixes {
   readonly suffix: string;
 }
 
-export interface NumberWithUnit extends Affixes {
+interface NumberWithUnit extends Affixes {
   readonly number: string;
 }
 

@@ -7,7 +7,7 @@ import { compare, leave, leaveTruth, nearlyEqual } from '../operands.ts';
 const OPERATOR = /^(<=|>=|<>|<|>|=)?([^]*)$/;
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-export type Criterion = (value: Value) => boolean;
+type Criterion = (value: Value) => boolean;
 
 export function criterionOf(wanted: Value): Criterion {
   if (wanted instanceof CellError) return (value) => value === wanted;

@@ -8,7 +8,7 @@ import type { Members } from './members.ts';
 const MAX_DEPTH = 200;
 
 /** With whether some hold numbers that JSON.stringify would change. */
-export interface JsonObject {
+interface JsonObject {
   /** With the prototype of objects: a name that others chose may only be added to a copy without one. */
   readonly members: Members;
   readonly isAwkward: boolean;

@@ -1,7 +1,7 @@
 /** Times that stand at the start of a text, in the forms programs write whatever their locale. */
 import { MONTHS, zonedMicros } from './calendar.ts';
 
-export interface TextTime {
+interface TextTime {
   readonly micros: number;
   /** Offset of what follows the time and the bracket, quote or colon after it. */
   readonly end: number;

@@ -30,7 +30,7 @@ const BRACE = 0x20;
 /** A native search costs as much as looking at this many bytes. */
 const NEAR = 24;
 
-export interface EntryLists {
+interface EntryLists {
   /** Containers around an entry. */
   readonly depth: number;
   /** Members that hold the lists; null: any list of that depth. */
