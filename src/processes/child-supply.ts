@@ -28,8 +28,6 @@ export interface ChildSupplyOptions {
   /** Added to PATH, HOME, LANG and TZ; BUN_*, NODE_OPTIONS and LD_* are dropped even here. */
   readonly env?: Readonly<Record<string, string>>;
   readonly maxIdle: number;
-  /** Kept however long they are idle; default 0. */
-  readonly minIdle?: number;
   /** Default 60,000. */
   readonly idleMs?: number;
   readonly isUrgent?: boolean;
@@ -164,7 +162,6 @@ export class ChildSupply {
   }
 
   #retire(child: ChildProcess): void {
-    if (this.#idle.size <= (this.#options.minIdle ?? 0)) return;
     this.#forgetIdle(child);
     child.kill('nothing to do');
   }

@@ -17,8 +17,9 @@ interface Fixture extends AsyncDisposable {
 }
 
 function listLocks(db: Database) {
-  return db.all<{ resource: string; owner: string; acquiredAt: string; expiresAt: string }>(
-    'SELECT resource, owner, acquired_at AS "acquiredAt", expires_at AS "expiresAt" FROM locks ORDER BY id',
+  return db.all<Record<'resource' | 'owner' | 'acquiredAt' | 'expiresAt', string>>(
+    `SELECT id, resource, owner, acquired_at AS "acquiredAt", expires_at AS "expiresAt", reason
+     FROM locks ORDER BY id`,
   );
 }
 

@@ -283,16 +283,14 @@ describe('a caller that goes away', () => {
 });
 
 describe('the life of children', () => {
-  test('an idle child ends, except the number to keep', async () => {
-    await using fixture = startPool({ size: 3, idleMs: 100, minIdle: 1 });
+  test('an idle child ends', async () => {
+    await using fixture = startPool({ size: 3, idleMs: 100 });
     const { pool } = fixture;
     const jobs = Promise.all([1, 2, 3].map(() => pool.request('sleep', 20, LIMIT)));
     // Now and not when all are done: the first may have been idle for long by then.
     await until(() => pool.stats().running === 3);
     await jobs;
-    await until(() => pool.stats().running === 1);
-    const kept = await childPid(pool);
-    expect(await childPid(pool)).toBe(kept);
+    await until(() => pool.stats().running === 0);
   });
 
   test('a child killed from outside while idle is replaced', async () => {
