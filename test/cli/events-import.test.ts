@@ -185,6 +185,16 @@ describe('import', () => {
 });
 
 describe('prune', () => {
+  test('compact gives back what nothing uses, beside the server', async () => {
+    const { exitCode, stdout } = await command('compact', '--json');
+    expect(exitCode).toBe(0);
+    const { before, after } = JSON.parse(stdout) as { before: number; after: number };
+    expect([after > 0, after <= before]).toEqual([true, true]);
+    const init = { method: 'POST', body: '{"data":"x","index":"compacted"}' };
+    const headers = { 'Content-Type': 'application/json' };
+    expect((await root.fetch('/api/events/', { ...init, headers })).status).toBe(201);
+  });
+
   const post = async (body: unknown): Promise<void> => {
     const init = { method: 'POST', body: JSON.stringify(body) };
     expect((await root.fetch('/api/events/', init)).status).toBe(201);

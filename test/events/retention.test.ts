@@ -94,6 +94,29 @@ test('space of deleted events goes back to the disk, also of a store of an earli
   }
 });
 
+test('a large store of an earlier version is compacted when asked to', () => {
+  const place = folder.at('compact');
+  const direct = new DirectStore(place, SETTINGS);
+  const { db } = direct.store;
+  db.run('PRAGMA auto_vacuum = NONE');
+  db.run('VACUUM');
+  const events = Array.from({ length: 5_000 }, () => draftEvent({ data: 'x'.repeat(500) }));
+  insert(direct, events);
+  direct.store.begin();
+  direct.store.delete(Array.from({ length: 4_900 }, (_, at) => at + 1));
+  direct.store.commit();
+  db.query('PRAGMA wal_checkpoint(TRUNCATE)').all();
+  const file = join(place, 'events.sqlite');
+  const full = statSync(file).size;
+  expect(direct.store.reclaim()).toBe(false);
+  direct.store.compact(join(place, 'tmp'));
+  insert(direct, events.slice(0, 10));
+  expect(direct.indexTotals()).toMatchObject([{ index: 'default', events: 110 }]);
+  expect(db.query('PRAGMA auto_vacuum').values()).toEqual([[2]]);
+  direct.close();
+  expect(statSync(file).size).toBeLessThan(full / 10);
+});
+
 test('oldest and newest of an index are times of its events, its age that of their storing', async () => {
   const direct = new DirectStore(folder.at('times'), SETTINGS);
   const year = (text: string): number => Date.parse(`${text}-01-01T00:00:00Z`) * 1000;

@@ -46,6 +46,13 @@ const EVENT_COMMANDS: readonly Command[] = [
     JSON_FLAG,
   ),
   command(
+    'compact',
+    'Give the space of deleted events of a large old store back to the disk.',
+    async () => (await import('./events/compact.ts')).compact,
+    describeConfiguration,
+    JSON_FLAG,
+  ),
+  command(
     'stats',
     'Show the event indexes and their sizes.',
     async () => (await import('./events/stats.ts')).stats,
