@@ -52,6 +52,7 @@ type PublishedFiles = Pick<
   | 'datasets'
   | 'tables'
   | 'edits'
+  | 'changeLog'
   | 'locks'
   | 'uploads'
   | 'cache'
@@ -133,7 +134,8 @@ export async function openApp(
     exclusive,
     readsAhead,
   });
-  const { root, registry, datasets, tables, edits, locks, uploads, cache, documents } = docroot;
+  const { root, registry, datasets, tables, edits, changeLog, locks, uploads, cache, documents } =
+    docroot;
   const handlers = openHandlers(registry, live, log);
   if (exclusive) {
     followHandlers(registry, handlers);
@@ -200,6 +202,7 @@ export async function openApp(
     datasets,
     tables,
     edits,
+    changeLog,
     locks,
     uploads,
     cache,

@@ -393,7 +393,7 @@ function formatFor(accept: string | null): Format {
 }
 
 /** Of every strong tag the part that is the file version. */
-function versionsOf(ifMatch: string | null): string[] | null {
+export function versionsOf(ifMatch: string | null): string[] | null {
   if (ifMatch === null) return null;
   const tags = parseEntityTags(ifMatch);
   if (tags === '*') return ['*'];

@@ -365,6 +365,38 @@ export const settings = {
     unit: 'days',
     summary: 'Age at which audit entries are deleted; 0 keeps them for ever.',
   }),
+  'history.enabled': boolean({
+    default: true,
+    live: true,
+    summary: 'Keeps what every edit of rows changed, so that it can be seen and taken back.',
+  }),
+  'history.max_age_days': integer({
+    default: 365,
+    min: 1,
+    max: 36_500,
+    live: true,
+    unit: 'days',
+    summary: 'Age at which changes are forgotten.',
+  }),
+  'history.max_changes_per_table': integer({
+    default: 10_000,
+    min: 1,
+    max: 1_000_000,
+    live: true,
+    summary: 'Changes kept of one dataset; the oldest go first.',
+  }),
+  'history.max_bytes_per_table': bytes({
+    default: 64 * 2 ** 20,
+    max: 2 ** 40,
+    live: true,
+    summary: 'Room for the changes of one dataset.',
+  }),
+  'history.max_bytes': bytes({
+    default: 256 * 2 ** 20,
+    max: 2 ** 40,
+    live: true,
+    summary: 'Room for all changes together.',
+  }),
   'limits.mcp_result_bytes': bytes({
     default: 4 * 2 ** 20,
     max: 2 ** 30,

@@ -33,6 +33,7 @@ import { ParseWorkers } from './parsing/parse-workers.ts';
 import { ARRIVALS_FILE } from './registry/arrivals.ts';
 import { Registry, type Resource } from './registry/registry.ts';
 import { Uploads } from './uploads/uploads.ts';
+import { ChangeLog } from '../tables/history/change-log.ts';
 import { DocrootWatch } from './registry/watch.ts';
 
 interface ContentIndex {
@@ -74,6 +75,7 @@ export interface Docroot {
   readonly locks: FileLocks;
   readonly tables: Tables;
   readonly edits: Edits;
+  readonly changeLog: ChangeLog;
   readonly uploads: Uploads;
   readonly cache: CacheEntries;
   readonly documents: Documents;
@@ -145,6 +147,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
   const cache = new CacheEntries(clock);
   const copiesOfUnmounted = new CopiesOfUnmounted({ registry, tables, log });
   forgetChanges(registry, tables, cache, copiesOfUnmounted);
+  const changeLog = new ChangeLog(options.db, () => config().history, now);
   let stopWatching = async (): Promise<void> => {};
   let isStopped = false;
 
@@ -173,10 +176,12 @@ export function openDocroot(options: DocrootOptions): Docroot {
           if (other !== null) await index()?.restamped(sibling, other);
         }
       },
+      changeLog,
       timeoutMs,
       now,
       log,
     }),
+    changeLog,
     uploads: new Uploads({
       registry,
       kindOf,

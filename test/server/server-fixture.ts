@@ -131,6 +131,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     datasets: {} as never,
     reading: {} as never,
     edits: {} as never,
+    changeLog: {} as never,
     handlers: {} as never,
     locks: {} as never,
     workers: {} as never,

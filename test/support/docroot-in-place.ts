@@ -83,6 +83,7 @@ export async function docrootInPlace(
       docroot.edits.submit({
         target: inPlace.targetOf(name),
         owner: 'ada',
+        userId: 1,
         name,
         ifMatch,
         isAlone: false,

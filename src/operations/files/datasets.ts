@@ -16,6 +16,7 @@ import type { Resource } from '../../docroot/registry/registry.ts';
 import { loadGrants } from '../../accounts/rights/permissions.ts';
 import { mayAccess, type Origin, record, requireAccess } from '../access.ts';
 import { isWritable, readOnlyReason } from './resources.ts';
+import type { Edit } from '../../tables/edit/edits.ts';
 import type { EditResult, StepResult } from '../../tables/edit/draft.ts';
 import type { Summary, SummaryWish } from '../../tables/read/summary-jobs.ts';
 
@@ -164,23 +165,47 @@ export async function changeRows(
     const { canonical: name } = resource;
     await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
   }
-  const rules = { ...valueRules(resource), isLenient };
   const parsed = new WeakMap<Table, { version: string; mutation: Promise<Mutation> }>();
-  const result = await services.edits.submit({
-    target: services.datasets.targetOf(resource),
-    owner: caller.username,
+  return submitChange(services, caller, origin, resource, {
     ifMatch,
-    name: resource.canonical,
     isAlone,
     validate: (table) => {
       const version = table.version();
       const known = parsed.get(table);
       if (known && (!isAlone || known.version === version)) return known.mutation;
-      const finder = new TableRowFinder(table, services.reading);
-      const mutation = parseMutation(method, body, table.spelledColumns, rules, finder);
+      const mutation = parseChange(services, resource, table, { method, body, isLenient });
       parsed.set(table, { version, mutation });
       return mutation;
     },
+  });
+}
+
+/** Throws as `parseMutation`. */
+export function parseChange(
+  services: App,
+  resource: Resource,
+  table: Table,
+  { method, body, isLenient }: Pick<ChangeRequest, 'method' | 'body' | 'isLenient'>,
+): Promise<Mutation> {
+  const rules = { ...valueRules(resource), isLenient };
+  const finder = new TableRowFinder(table, services.reading);
+  return parseMutation(method, body, table.spelledColumns, rules, finder);
+}
+
+/** As `changeRows`, for a change that is made from the version it is applied to. */
+export async function submitChange(
+  services: App,
+  caller: Principal,
+  origin: Origin,
+  resource: Resource,
+  edit: Pick<Edit, 'ifMatch' | 'isAlone' | 'validate' | 'undoes'>,
+): Promise<EditResult> {
+  const result = await services.edits.submit({
+    ...edit,
+    target: services.datasets.targetOf(resource),
+    owner: caller.username,
+    userId: caller.userId,
+    name: resource.canonical,
   });
   if (result.isChanged) {
     services.cache.drop(resource.rel);

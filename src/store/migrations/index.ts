@@ -4,6 +4,7 @@ import { events } from './0004-events.ts';
 import { auditChain } from './0005-audit-chain.ts';
 import { namedReaders } from './0006-named-readers.ts';
 import { keptReplies } from './0007-kept-replies.ts';
+import { changes } from './0008-changes.ts';
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -11,4 +12,5 @@ export const migrations: readonly Migration[] = [
   auditChain,
   namedReaders,
   keptReplies,
+  changes,
 ];

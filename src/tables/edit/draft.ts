@@ -14,6 +14,7 @@ import type { StoredSegment, TableJournal, TableState } from '../copy/table-meta
 import type { FileStamp } from '../../base/files/file-stamp.ts';
 import type { Cell, Column, EditPlan, TableChanges, StoredValue } from '../types.ts';
 import { storedCell } from '../infer/infer.ts';
+import { type CellValues, mergeChanges, type RowChange } from '../history/row-change.ts';
 import { countCell } from '../infer/reading.ts';
 
 export interface StepResult {
@@ -37,7 +38,9 @@ export interface EditResult extends Pick<Mutation, 'action' | 'isDryRun'> {
   readonly followed: Promise<void>;
 }
 
-type AppliedEdit = Omit<EditResult, 'followed'>;
+interface AppliedEdit extends Omit<EditResult, 'followed'> {
+  readonly changes: readonly RowChange[];
+}
 
 interface DraftRow {
   readonly stored: Map<number, StoredValue>;
@@ -74,8 +77,10 @@ export class Draft {
     await this.#requireRows(steps);
     const before = this.#changes;
     const results: StepResult[] = [];
-    for (const step of steps) results.push(await this.#take(step));
+    const changes = new Map<number, RowChange | null>();
+    for (const step of steps) results.push(await this.#take(step, changes));
     return {
+      changes: [...changes.values()].filter((change) => change !== null),
       action,
       isDryRun,
       steps: results,
@@ -99,7 +104,7 @@ export class Draft {
     }
   }
 
-  async #take(step: Step): Promise<StepResult> {
+  async #take(step: Step, changes: Map<number, RowChange | null>): Promise<StepResult> {
     const slice = new TimeSlice();
     const before = this.#lastRowId;
     let isChanged = false;
@@ -108,43 +113,57 @@ export class Draft {
     for (const item of rows) {
       if (slice.isOver) await slice.rest();
       const { rowId, values } = itemOf(step, item);
-      if (rowId === null) {
-        rowIds.push(this.#create(values!));
-        isChanged = true;
-        continue;
-      }
-      rowIds.push(rowId);
-      const row = this.#find(rowId);
-      if (values === null) row.isDeleted = true;
-      isChanged = values === null || this.#put(row, values) || isChanged;
+      const change = rowId === null ? this.#create(values!) : this.#change(rowId, values);
+      rowIds.push(change.rowId);
+      if (change.before?.size === 0 && change.after !== null) continue;
+      const older = changes.get(change.rowId);
+      changes.set(change.rowId, older ? mergeChanges(older, change) : change);
+      isChanged = true;
     }
     if (isChanged) this.#changes++;
     const createdIds = rowIds.filter((rowId) => rowId > before);
     return { action: step.action, rowIds, createdIds };
   }
 
-  #create(values: RowValues): number {
+  /** `values` null: the row goes. */
+  #change(rowId: number, values: RowValues | null): RowChange {
+    const row = this.#find(rowId);
+    if (values !== null) return this.#put(rowId, row, values);
+    row.isDeleted = true;
+    return { rowId, before: this.#named(row.stored), after: null };
+  }
+
+  #named(stored: ReadonlyMap<number, StoredValue>): CellValues {
+    return new Map(
+      this.#table.columns.map(({ name, position }) => [name, stored.get(position) ?? null]),
+    );
+  }
+
+  #create(values: RowValues): RowChange {
     const rowId = ++this.#lastRowId;
     const stored = new Map<number, StoredValue>();
     for (const column of this.#table.columns) {
       stored.set(column.position, this.#stored(values.get(column.position), column));
     }
     this.#rows.set(rowId, { stored, cells: new Map(values), isDeleted: false, isCreated: true });
-    return rowId;
+    return { rowId, before: null, after: this.#named(stored) };
   }
 
-  #put(row: DraftRow, values: RowValues): boolean {
-    let isChanged = false;
+  #put(rowId: number, row: DraftRow, values: RowValues): RowChange {
+    const before = new Map<string, StoredValue>();
+    const after = new Map<string, StoredValue>();
     for (const column of this.#table.columns) {
       const cell = values.get(column.position);
       if (cell === undefined) continue;
       const stored = this.#stored(cell, column);
-      if (stored === row.stored.get(column.position)) continue;
+      const present = row.stored.get(column.position) ?? null;
+      if (stored === present) continue;
+      before.set(column.name, present);
+      after.set(column.name, stored);
       row.stored.set(column.position, stored);
       row.cells.set(column.position, cell);
-      isChanged = true;
     }
-    return isChanged;
+    return { rowId, before, after };
   }
 
   #stored(cell: Cell | undefined, column: Column): StoredValue {

@@ -16,6 +16,7 @@ import { type FileStamp, sameStamp, statFile } from '../../base/files/file-stamp
 import type { Log } from '../../base/log.ts';
 import type { Mutation } from './change-request.ts';
 import { Draft, type EditResult } from './draft.ts';
+import type { ChangeLog, NewEntry } from '../history/change-log.ts';
 import type { Table } from '../copy/table.ts';
 import type { TableTarget } from '../copy/table-target.ts';
 import type { Tables } from '../copy/tables.ts';
@@ -57,6 +58,7 @@ interface EditsOptions {
    * with this.
    */
   readonly onFollowed?: (target: TableTarget, table: Table, rows: ChangedRows) => Promise<void>;
+  readonly changeLog: ChangeLog;
   /** How long other writers may delay an edit (`locks.timeout_seconds`). */
   readonly timeoutMs: () => number;
   readonly now: () => number;
@@ -66,6 +68,9 @@ interface EditsOptions {
 interface Edit {
   readonly target: TableTarget;
   readonly owner: string;
+  readonly userId: number;
+  /** What of the history it takes back, once validated. */
+  readonly undoes?: () => NewEntry['undoes'];
   /** Checks the request against the columns of the version it will be applied to. */
   readonly validate: (table: Table) => Promise<Mutation>;
   /** Version tags of `If-Match`; null when absent; `*` matches any. */
@@ -236,6 +241,7 @@ export class Edits {
   ): Promise<void> {
     if (table.isClosed) throw new ChangedDuringWrite(target.rel);
     const draft = new Draft(table);
+    const entries: NewEntry[] = [];
     const outcomes: ((versions: ReadonlyMap<string, string>, followed: Promise<void>) => void)[] =
       [];
     for (const { edit, resolve, reject } of group) {
@@ -247,8 +253,9 @@ export class Edits {
           continue;
         }
         const isTried = mutation.isDryRun;
-        const applied = await (isTried ? new Draft(table) : draft).apply(mutation);
+        const { changes, ...applied } = await (isTried ? new Draft(table) : draft).apply(mutation);
         const result = isTried ? { ...applied, version: present, isChanged: false } : applied;
+        if (result.isChanged) entries.push(entryOf(edit, applied.action, changes));
         outcomes.push((renamed, followed) =>
           resolve({
             ...result,
@@ -262,7 +269,7 @@ export class Edits {
       }
     }
     const { version } = draft;
-    const hash = draft.isChanged ? await this.#write(target, table, draft, lock) : null;
+    const hash = draft.isChanged ? await this.#write(target, table, draft, lock, entries) : null;
     const followed = this.#followed.get(target.rel) ?? Promise.resolve();
     const renamed = new Map<string, string>();
     // A sheet's version is known only with the new file; changed types add one more.
@@ -277,7 +284,11 @@ export class Edits {
     table: Table,
     draft: Draft,
     lock: HeldFileLock,
+    entries: readonly NewEntry[],
   ): Promise<string> {
+    const { changeLog } = this.#options;
+    let noted: readonly number[] = [];
+    let isMade = false;
     const source = await this.#options.open(target);
     const siblings = this.#options.siblings(target);
     try {
@@ -291,9 +302,11 @@ export class Edits {
         onPrepared: async (prepared) => {
           table.journal(draft.journal(prepared), draft.roomToFollow);
           await this.#options.tables.journalSiblings(siblings, state.stamp, prepared);
+          noted = await changeLog.begin(table, target, entries);
         },
         beforeCommit: () => lock.check(),
       });
+      isMade = true;
       const rows = await this.#follow(table, draft, plan, written);
       const changed = plan.changedSheets ?? [];
       const unchanged = siblings.filter(
@@ -303,6 +316,7 @@ export class Edits {
       if (rows !== null) this.#notify(target, table, rows);
       return written.hash;
     } finally {
+      await changeLog.close(noted, isMade);
       await source.close();
     }
   }
@@ -408,6 +422,17 @@ function takeGroup(queue: Waiting[]): Waiting[] {
       edit.target.sheet !== sheet || (index > 0 && edit.isAlone) || index === MAX_GROUP,
   );
   return queue.splice(0, end === -1 ? queue.length : end);
+}
+
+function entryOf(
+  { owner: username, userId, undoes }: Edit,
+  action: string,
+  changes: NewEntry['changes'],
+): NewEntry {
+  const entry = { userId, username, changes };
+  return undoes === undefined
+    ? { ...entry, action }
+    : { ...entry, action: 'undo', undoes: undoes() };
 }
 
 function isExpected(version: string, { ifMatch }: Edit): boolean {

@@ -1,0 +1,264 @@
+/** What was changed in the rows of a dataset, and taking it back. */
+import { Elysia } from 'elysia';
+import { type TSchema, Type } from '@sinclair/typebox';
+import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
+import { jsonText } from '../base/json/json.ts';
+import type { Resource } from '../docroot/registry/registry.ts';
+import type { Context, RouteRules } from '../http/context.ts';
+import { lifecycle } from '../http/lifecycle.ts';
+import { nextLink } from '../http/link-query.ts';
+import { bodyReply, type Reply } from '../http/reply/reply.ts';
+import { requireAccess } from '../operations/access.ts';
+import {
+  findDataset,
+  receiptOf,
+  requireWritable,
+  requireWritableContent,
+} from '../operations/files/datasets.ts';
+import { listChanges, undoChanges, type UndoRequest } from '../operations/files/history.ts';
+import { integerParameter } from '../tables/read/list-parameters.ts';
+import { requireChangesAllowed, versionsOf } from './datasets.ts';
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 200;
+const MAX_ROW_ID = Number.MAX_SAFE_INTEGER;
+
+const cells = (description: string) =>
+  Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], { description });
+const changeModel = Type.Object(
+  {
+    id: Type.Integer(),
+    at: Type.String({ format: 'date-time' }),
+    user: Type.String(),
+    action: Type.String({ description: 'create, update, delete, upsert, batch or undo' }),
+    count: Type.Integer({ description: 'Rows' }),
+    state: Type.String({
+      description:
+        '`made`; `unsure` when the server was stopped in the middle and the rows are neither',
+    }),
+    undoes: Type.Array(Type.Integer(), { description: 'The changes it took back' }),
+    undone: Type.String({ description: 'Taken back: no, partly, all' }),
+    rows: Type.Array(
+      Type.Object({
+        _row_id: Type.Integer(),
+        before: cells('Of a changed row the changed cells; null: the row is new'),
+        after: cells('null: the row was deleted'),
+      }),
+    ),
+    rows_truncated: Type.Boolean({ description: 'Ask for this `change` to see more' }),
+  },
+  { $id: 'RowsChange' },
+);
+const undoModel = Type.Object(
+  {
+    change: Type.Optional(Type.Integer({ description: 'This change' })),
+    after: Type.Optional(Type.Integer({ description: 'All changes after this one' })),
+    since: Type.Optional(
+      Type.String({ format: 'date-time', description: 'All changes from this moment on' }),
+    ),
+    rows: Type.Optional(Type.Array(Type.Integer(), { description: 'Only these rows' })),
+    skip_conflicts: Type.Optional(
+      Type.Boolean({ description: 'Leave rows as they are that were changed since' }),
+    ),
+    dry_run: Type.Optional(Type.Boolean({ description: 'Change nothing' })),
+  },
+  { $id: 'RowsUndo' },
+);
+const undoneModel = Type.Object(
+  {
+    success: Type.Boolean(),
+    dry_run: Type.Optional(Type.Boolean()),
+    count: Type.Integer({ description: 'Rows' }),
+    row_ids: Type.Array(Type.Integer(), { description: 'A deleted row comes back with a new id' }),
+    changes: Type.Array(Type.Integer(), { description: 'What was taken back' }),
+    skipped: Type.Array(Type.Object({ _row_id: Type.Integer(), reason: Type.String() })),
+  },
+  { $id: 'RowsUndone' },
+);
+
+const parameters = [
+  {
+    name: 'name',
+    in: 'path',
+    required: true,
+    description: 'Name of the dataset',
+    schema: Type.String(),
+  },
+] as const;
+const query = (name: string, description: string, schema: TSchema) =>
+  ({ name, in: 'query', description, schema }) as const;
+
+const checks = {
+  access: 'user',
+  rest: 'name',
+  hasJsonErrors: true,
+  decidesReadOnly: true,
+} as const satisfies RouteRules;
+
+export const historyRoutes = new Elysia({ name: 'history' })
+  .use(lifecycle)
+  .get('/_svc/history/*', ({ ask }) => list(ask), {
+    checks,
+    describes: {
+      summary: 'See what was changed in a dataset',
+      description: 'Newest first. For those who may read and write it.',
+      tag: 'system',
+      parameters: [
+        ...parameters,
+        query('change', 'This change alone, with up to 1,000 of its rows', Type.Integer()),
+        query('row', 'Changes of this row', Type.Integer()),
+        query('user', 'Changes by this user', Type.String()),
+        query('since', 'From this moment on, RFC 3339', Type.String()),
+        query('limit', `At most ${MAX_LIMIT}`, Type.Integer({ default: DEFAULT_LIMIT })),
+        query('cursor', 'From the `Link` of the page before', Type.Integer()),
+      ],
+      answers: { 200: { description: 'The changes', schema: Type.Array(changeModel) } },
+      errors: [404, 422],
+    },
+  })
+  .post('/_svc/history/*', ({ ask }) => undo(ask), {
+    checks,
+    describes: {
+      summary: 'Take changes of a dataset back',
+      description:
+        'A new change makes the rows what they were before. Rows that were changed since are named in a 409.',
+      tag: 'system',
+      parameters,
+      body: { schema: undoModel, required: true },
+      answers: { 200: { description: 'Done and on disk', schema: undoneModel } },
+      errors: [404, 405, 409, 412, 413, 422, 507],
+    },
+  });
+
+/** Who may change the rows may see what they were. */
+async function datasetOf({
+  services,
+  caller,
+  origin,
+  parameters: named,
+}: Context): Promise<Resource> {
+  const name = (named['name'] ?? '').replace(/\/$/, '');
+  const resource = await findDataset(services, caller, origin, name, 'read');
+  return requireAccess(services, caller, origin, { name, resource, verb: 'write' });
+}
+
+async function list(context: Context): Promise<Reply> {
+  const resource = await datasetOf(context);
+  const issues: ValidationIssue[] = [];
+  const integer = (name: string, max: number): number | undefined =>
+    integerParameter(context.query, name, { min: 1, max }, issues) ?? undefined;
+  const limit = integer('limit', MAX_LIMIT) ?? DEFAULT_LIMIT;
+  const [change, rowId, before] = ['change', 'row', 'cursor'].map((name) =>
+    integer(name, MAX_ROW_ID),
+  );
+  const since = momentOf(context.queryValue('since') ?? undefined, ['query', 'since'], issues);
+  if (issues.length > 0) throw invalidRequest(...issues);
+  const username = context.queryValue('user');
+  const changes = await listChanges(
+    context.services,
+    resource,
+    {
+      ...(change !== undefined && { change }),
+      ...(rowId !== undefined && { rowId }),
+      ...(before !== undefined && { before }),
+      ...(since !== undefined && { since }),
+      ...(username !== null && { username }),
+    },
+    limit,
+  );
+  const last = changes.length === limit && change === undefined ? changes.at(-1)! : null;
+  return bodyReply(jsonText(changes), 'application/json', {
+    headers: nextLink(context, last === null ? null : String(last.id)),
+  });
+}
+
+async function undo(context: Context): Promise<Reply> {
+  const { services, user, origin } = context;
+  const resource = await datasetOf(context);
+  requireWritable(services, resource, 'POST');
+  requireChangesAllowed(context);
+  await requireWritableContent(services, resource);
+  const request = {
+    ...undoRequestOf(await context.json()),
+    ifMatch: versionsOf(context.request.headers.get('if-match')),
+  };
+  const { result, changes, skipped } = await undoChanges(services, user, origin, resource, request);
+  const { results: _results, ...receipt } = receiptOf(result) as Record<string, unknown>;
+  const answer = {
+    ...receipt,
+    changes,
+    skipped: skipped.map(({ rowId, reason }) => ({ _row_id: rowId, reason })),
+  };
+  return bodyReply(jsonText(answer), 'application/json', {
+    headers: { ETag: `"${result.version}"` },
+  });
+}
+
+const MEMBERS = ['change', 'after', 'since', 'rows', 'skip_conflicts', 'dry_run'];
+
+/** Throws `invalid-request`. */
+export function undoRequestOf(body: unknown): Omit<UndoRequest, 'ifMatch'> {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) {
+    const msg = 'Input should be a valid object';
+    throw invalidRequest({ type: 'dict_type', loc: ['body'], msg, input: body });
+  }
+  const issues: ValidationIssue[] = [];
+  const given = body as Record<string, unknown>;
+  const refuse = (type: ValidationIssue['type'], member: string | null, msg: string): void => {
+    const loc = member === null ? ['body'] : ['body', member];
+    issues.push({ type, loc, msg, ...(member !== null && { input: given[member] }) });
+  };
+  for (const name of Object.keys(given)) {
+    if (!MEMBERS.includes(name)) {
+      refuse('extra_forbidden', name, `Unknown member: known are ${MEMBERS.join(', ')}`);
+    }
+  }
+  const isId = (value: unknown): value is number =>
+    Number.isSafeInteger(value) && Number(value) > 0;
+  const flag = (name: string): boolean => {
+    const value = given[name];
+    if (value !== undefined && typeof value !== 'boolean') {
+      refuse('bool_type', name, 'Input should be true or false');
+    }
+    return value === true;
+  };
+  const { change, after, since, rows } = given;
+  if ([change, after, since].filter((one) => one !== undefined).length !== 1) {
+    refuse('value_error', null, 'Say what to take back: one of change, after and since');
+  }
+  for (const name of ['change', 'after']) {
+    const value = given[name];
+    if (value !== undefined && !isId(value) && !(name === 'after' && value === 0)) {
+      refuse('int_type', name, 'Input should be the id of a change');
+    }
+  }
+  if (rows !== undefined && !(Array.isArray(rows) && rows.length > 0 && rows.every(isId))) {
+    refuse('list_type', 'rows', 'Input should be a list of row ids');
+  }
+  const moment = momentOf(since, ['body', 'since'], issues);
+  const request = {
+    rowIds: rows === undefined ? null : (rows as number[]),
+    skipsConflicts: flag('skip_conflicts'),
+    isDryRun: flag('dry_run'),
+  };
+  if (issues.length > 0) throw invalidRequest(...issues);
+  if (change !== undefined) return { ...request, what: { change: change as number } };
+  if (after !== undefined) return { ...request, what: { after: after as number } };
+  return { ...request, what: { since: moment! } };
+}
+
+/** As times are stored; undefined when absent. */
+function momentOf(
+  value: unknown,
+  loc: readonly string[],
+  issues: ValidationIssue[],
+): string | undefined {
+  if (value === undefined) return undefined;
+  const isTime =
+    typeof value === 'string' && /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(value);
+  const time = isTime ? Date.parse(value) : Number.NaN;
+  if (!Number.isNaN(time)) return new Date(time).toISOString();
+  const msg = 'Input should be a time such as 2026-11-20T10:00:00Z';
+  issues.push({ type: 'value_error', loc: [...loc], msg, input: value });
+  return undefined;
+}

@@ -1,0 +1,350 @@
+/**
+ * What edits did to the rows of each table: by whom, when, and every cell before and after.
+ *
+ * An entry is written before its file is replaced, without a sync of its own: the audit entry that every answer waits
+ * for is written to the same database and synced after it. Entries whose replacement is not known to have happened are
+ * `open`; the next look at their table compares them with its rows.
+ *
+ * Bounded in age, number and bytes (`HistoryLimits`); the newest entry of a table stays.
+ */
+import { timestamp } from '../../base/clock.ts';
+import { TimeSlice } from '../../base/scheduling/time-slice.ts';
+import type { Database, SqlValue } from '../../store/database.ts';
+import type { Table } from '../copy/table.ts';
+import {
+  type CellValues,
+  decodeChanges,
+  encodeChanges,
+  mergeChanges,
+  type RowChange,
+} from './row-change.ts';
+
+/** A file, and the sheet of a workbook. */
+export interface TableKey {
+  readonly rel: string;
+  readonly sheet: string | null;
+}
+
+export interface HistoryLimits {
+  readonly enabled: boolean;
+  readonly max_age_days: number;
+  readonly max_changes_per_table: number;
+  readonly max_bytes_per_table: number;
+  readonly max_bytes: number;
+}
+
+export interface NewEntry {
+  readonly userId: number;
+  readonly username: string;
+  readonly action: string;
+  readonly changes: readonly RowChange[];
+  /** The entries it takes back, and of which rows; null: of all. */
+  readonly undoes?:
+    { readonly ids: readonly number[]; readonly rowIds: readonly number[] | null } | undefined;
+}
+
+export interface Entry {
+  readonly id: number;
+  /** RFC 3339. */
+  readonly at: string;
+  readonly username: string;
+  readonly action: string;
+  readonly rowCount: number;
+  /** `unsure`: the server stopped during the edit, and the rows are neither as before nor as after it. */
+  readonly state: 'made' | 'unsure';
+  readonly undoes: readonly number[];
+  /** Rows of it that later entries took back. */
+  readonly undone: 'all' | ReadonlySet<number>;
+}
+
+export interface EntryFilter {
+  /** Older than this entry. */
+  readonly before?: number;
+  /** Newer than this entry. */
+  readonly after?: number;
+  /** At this time or later, RFC 3339. */
+  readonly since?: string;
+  readonly username?: string;
+  readonly rowId?: number;
+}
+
+const ROWS_PER_PIECE = 1_000;
+/** Looking at all entries of a table costs more than an edit. */
+const PRUNE_EVERY = 100;
+/** Small enough to fill more than one page, so that a prune down to the limit goes no further than needed. */
+const PRUNED_AT_ONCE = 200;
+const DAY_MS = 86_400_000;
+/** Enough to tell whether an edit was made. */
+const COMPARED_ROWS = 1_000;
+
+export class ChangeLog {
+  readonly #db: Database;
+  readonly #limits: () => HistoryLimits;
+  readonly #now: () => number;
+  /** Tables without entries that an earlier process left open. */
+  readonly #settled = new Set<string>();
+  #written = 0;
+  /** At least so many are kept; `prune` counts them. */
+  #bytes = 0;
+
+  constructor(db: Database, limits: () => HistoryLimits, now: () => number) {
+    this.#db = db;
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  /**
+   * Writes down what an edit is about to do. Call `close` afterwards, whatever happens. Throws `no-space`. Hold the
+   * table's `exclusive`.
+   */
+  async begin(
+    table: Table,
+    key: TableKey,
+    entries: readonly NewEntry[],
+  ): Promise<readonly number[]> {
+    if (!this.#limits().enabled) return [];
+    await this.settle(table, key);
+    if (++this.#written % PRUNE_EVERY === 0) await this.#pruneTable(key);
+    if (this.#bytes > this.#limits().max_bytes) await this.prune();
+    const at = timestamp(this.#now());
+    const slice = new TimeSlice();
+    const pieces: { readonly entry: NewEntry; readonly parts: Piece[]; size: number }[] = [];
+    for (const entry of entries) {
+      const parts: Piece[] = [];
+      let size = 0;
+      const changes = [...entry.changes].sort((one, other) => one.rowId - other.rowId);
+      for (let from = 0; from < changes.length; from += ROWS_PER_PIECE) {
+        if (slice.isOver) await slice.rest();
+        const part = changes.slice(from, from + ROWS_PER_PIECE);
+        const rows = encodeChanges(part);
+        size += rows.length;
+        parts.push({ first: part[0]!.rowId, last: part.at(-1)!.rowId, rows });
+      }
+      pieces.push({ entry, parts, size });
+      this.#bytes += size;
+    }
+    return this.#db.relaxed.transaction(async (tx) => {
+      const ids: number[] = [];
+      for (const { entry, parts, size } of pieces) {
+        const { userId, username, action, changes, undoes } = entry;
+        const { lastId: id } = await tx.run(
+          `INSERT INTO changes (rel, sheet, at, user_id, username, action, row_count, size, state, undoes, undone_rows)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?)`,
+          [
+            ...columnsOf(key),
+            at,
+            userId,
+            username,
+            action,
+            changes.length,
+            size,
+            undoes === undefined ? null : JSON.stringify(undoes.ids),
+            undoes === undefined || undoes.rowIds === null ? null : JSON.stringify(undoes.rowIds),
+          ],
+        );
+        ids.push(id);
+        for (const { first, last, rows } of parts) {
+          await tx.run(
+            'INSERT INTO change_rows (change_id, first_row, last_row, rows) VALUES (?, ?, ?, ?)',
+            [id, first, last, rows],
+          );
+        }
+      }
+      return ids;
+    });
+  }
+
+  /** The edit was made, or was not: then it is forgotten. */
+  async close(ids: readonly number[], isMade: boolean): Promise<void> {
+    if (ids.length === 0) return;
+    const named = ids.map(() => '?').join(', ');
+    await this.#db.relaxed.run(
+      isMade
+        ? `UPDATE changes SET state = 'made' WHERE id IN (${named})`
+        : `DELETE FROM changes WHERE id IN (${named})`,
+      ids,
+    );
+  }
+
+  /** Decides about entries that a process left open when it ended. The table is current. */
+  async settle(table: Table, key: TableKey): Promise<void> {
+    const name = JSON.stringify(columnsOf(key));
+    if (this.#settled.has(name)) return;
+    const open = await this.#db.all<{ id: number }>(
+      `SELECT id FROM changes WHERE rel = ? AND sheet = ? AND state = 'open' ORDER BY id`,
+      columnsOf(key),
+    );
+    if (open.length > 0) {
+      // Open entries of one table were about to be made together.
+      const ids = open.map(({ id }) => id);
+      const rows = [...(await this.net(ids))].slice(0, COMPARED_ROWS);
+      const isMade = rows.every(({ rowId, after }) => holds(table, rowId, after));
+      const isAsBefore = rows.every(({ rowId, before }) => holds(table, rowId, before));
+      if (isMade || isAsBefore) await this.close(ids, isMade);
+      else {
+        await this.#db.relaxed.run(
+          `UPDATE changes SET state = 'unsure' WHERE id IN (${ids.map(() => '?').join(', ')})`,
+          ids,
+        );
+      }
+    }
+    this.#settled.add(name);
+  }
+
+  /** Newest first. */
+  async list(key: TableKey, filter: EntryFilter, limit: number): Promise<Entry[]> {
+    const wheres = [`rel = ? AND sheet = ? AND state <> 'open'`];
+    const params: SqlValue[] = [...columnsOf(key)];
+    const add = (sql: string, ...values: SqlValue[]): void => {
+      wheres.push(sql);
+      params.push(...values);
+    };
+    if (filter.before !== undefined) add('id < ?', filter.before);
+    if (filter.after !== undefined) add('id > ?', filter.after);
+    if (filter.since !== undefined) add('at >= ?', filter.since);
+    if (filter.username !== undefined) add('username = ?', filter.username);
+    if (filter.rowId !== undefined) {
+      add(
+        `EXISTS (SELECT 1 FROM change_rows WHERE change_id = changes.id AND first_row <= ? AND last_row >= ?)`,
+        filter.rowId,
+        filter.rowId,
+      );
+    }
+    const rows = await this.#db.all<StoredEntry>(
+      `SELECT id, at, username, action, row_count, state, undoes FROM changes
+       WHERE ${wheres.join(' AND ')} ORDER BY id DESC LIMIT ${limit}`,
+      params,
+    );
+    const undone = await this.#undone(key, rows.at(-1)?.id ?? 0);
+    return rows.map(({ row_count: rowCount, undoes, ...row }) => ({
+      ...row,
+      rowCount,
+      undoes: undoes === null ? [] : (JSON.parse(undoes) as number[]),
+      undone: undone.get(row.id) ?? new Set(),
+    }));
+  }
+
+  /** By row id; `rowId`: that row alone. */
+  async rowsOf(id: number, limit: number, rowId: number | null = null): Promise<RowChange[]> {
+    const found: RowChange[] = [];
+    const pieces = await this.#db.all<{ id: number }>(
+      `SELECT id FROM change_rows WHERE change_id = ? AND (? IS NULL OR (first_row <= ? AND last_row >= ?))
+       ORDER BY first_row`,
+      [id, rowId, rowId, rowId],
+    );
+    const slice = new TimeSlice();
+    for (const piece of pieces) {
+      if (found.length >= limit) break;
+      if (slice.isOver) await slice.rest();
+      const stored = await this.#db.get<{ rows: Uint8Array }>(
+        'SELECT rows FROM change_rows WHERE id = ?',
+        [piece.id],
+      );
+      // Pruned meanwhile.
+      if (stored === null) continue;
+      const rows = decodeChanges(stored.rows);
+      found.push(...(rowId === null ? rows : rows.filter((one) => one.rowId === rowId)));
+    }
+    return found.slice(0, limit);
+  }
+
+  /** What the entries did together; ids ascending. */
+  async net(ids: readonly number[]): Promise<Iterable<RowChange>> {
+    const rows = new Map<number, RowChange | null>();
+    for (const id of ids) {
+      for (const change of await this.rowsOf(id, Number.POSITIVE_INFINITY)) {
+        const older = rows.get(change.rowId);
+        rows.set(change.rowId, older ? mergeChanges(older, change) : change);
+      }
+    }
+    return [...rows.values()].filter((change) => change !== null);
+  }
+
+  /** Forgets what is too old, and the oldest of what is too much. */
+  async prune(): Promise<void> {
+    const limits = this.#limits();
+    const oldest = timestamp(this.#now() - limits.max_age_days * DAY_MS);
+    const sum = await this.#db.get<{ bytes: number }>(
+      'SELECT coalesce(sum(size), 0) AS bytes FROM changes',
+    );
+    let bytes = sum?.bytes ?? 0;
+    let after = 0;
+    for (;;) {
+      const rows = await this.#db.all<{ id: number; size: number; is_newest: number }>(
+        `SELECT id, size, NOT EXISTS (
+           SELECT 1 FROM changes AS newer
+           WHERE newer.rel = changes.rel AND newer.sheet = changes.sheet AND newer.id > changes.id
+         ) AS is_newest
+         FROM changes WHERE id > ? AND (at < ? OR ?) ORDER BY id LIMIT ${PRUNED_AT_ONCE}`,
+        [after, oldest, bytes > limits.max_bytes ? 1 : 0],
+      );
+      const gone = rows.filter((row) => row.is_newest === 0);
+      if (gone.length > 0) {
+        const named = gone.map(() => '?').join(', ');
+        const ids = gone.map(({ id }) => id);
+        await this.#db.relaxed.run(`DELETE FROM changes WHERE id IN (${named})`, ids);
+      }
+      for (const { size } of gone) bytes -= size;
+      if (rows.length < PRUNED_AT_ONCE) break;
+      after = rows.at(-1)!.id;
+    }
+    this.#bytes = bytes;
+  }
+
+  async #pruneTable(key: TableKey): Promise<void> {
+    const { max_changes_per_table: most, max_bytes_per_table: mostBytes } = this.#limits();
+    await this.#db.relaxed.run(
+      `DELETE FROM changes WHERE id IN (
+        SELECT id FROM (
+          SELECT id, row_number() OVER newest AS place, sum(size) OVER newest AS bytes
+          FROM changes WHERE rel = ? AND sheet = ? WINDOW newest AS (ORDER BY id DESC)
+        ) WHERE place > 1 AND (place > ? OR bytes > ?)
+      )`,
+      [...columnsOf(key), most, mostBytes],
+    );
+  }
+
+  /** Of entries from this one on. An undoing that was itself taken back does not count. */
+  async #undone(key: TableKey, from: number): Promise<Map<number, 'all' | ReadonlySet<number>>> {
+    const undoings = await this.#db.all<{ id: number; undoes: string; undone_rows: string | null }>(
+      `SELECT id, undoes, undone_rows FROM changes
+       WHERE rel = ? AND sheet = ? AND id > ? AND undoes IS NOT NULL AND state = 'made' ORDER BY id DESC`,
+      [...columnsOf(key), from],
+    );
+    const undone = new Map<number, 'all' | ReadonlySet<number>>();
+    for (const { id, undoes, undone_rows: rowIds } of undoings) {
+      if (undone.get(id) === 'all') continue;
+      for (const other of JSON.parse(undoes) as number[]) {
+        const known = undone.get(other);
+        if (known === 'all') continue;
+        const rows = rowIds === null ? 'all' : new Set(JSON.parse(rowIds) as number[]);
+        undone.set(other, rows === 'all' ? rows : new Set([...(known ?? []), ...rows]));
+      }
+    }
+    return undone;
+  }
+}
+
+interface Piece {
+  readonly first: number;
+  readonly last: number;
+  readonly rows: Uint8Array;
+}
+
+interface StoredEntry extends Pick<Entry, 'id' | 'at' | 'username' | 'action' | 'state'> {
+  readonly row_count: number;
+  readonly undoes: string | null;
+}
+
+function columnsOf({ rel, sheet }: TableKey): [rel: string, sheet: string] {
+  return [rel, sheet ?? ''];
+}
+
+/** Whether a row has these values; null: whether there is none. */
+export function holds(table: Table, rowId: number, values: CellValues | null): boolean {
+  const row = table.row(rowId);
+  if (row === null || values === null) return row === null && values === null;
+  return table.columns.every(
+    ({ name }, index) => !values.has(name) || values.get(name) === row[index],
+  );
+}
