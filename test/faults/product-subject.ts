@@ -121,11 +121,34 @@ export class ProductSubject implements Subject {
     trial.check(tookMs <= limitMs, `${where}: well after ${tookMs} ms only`);
     trial.countMost('slowest restart, ms', tookMs);
     await this.verifyRows(trial, where);
+    await this.#verifyHistory(trial, where);
     for (const name of await this.#lastingLeftovers()) trial.fail(`${where}: left ${name}`);
     const { locks, edits } = this.#stateFigures();
     trial.check(locks === 0, `${where}: ${locks} locks left`);
     const { answered } = this.#load;
     trial.check(edits >= answered, `${where}: ${answered} edits answered, ${edits} in the audit`);
+  }
+
+  /** What history says was done to a row last is what the row holds. */
+  async #verifyHistory(trial: Trial, where: string): Promise<void> {
+    const answer = await this.client.fetch(
+      `${this.path.replace('/api/', '/_svc/history/')}?limit=200`,
+    );
+    trial.check(answer.status === 200, `${where}: the history answers ${answer.status}`);
+    if (answer.status !== 200) return;
+    const changes = (await answer.json()) as HistoryEntry[];
+    const rows = (await (await this.client.fetch(this.path)).json()) as ServedRow[];
+    const values = new Map(rows.map(({ _row_id: id, value }) => [id, value]));
+    const seen = new Set<number>();
+    for (const { state, rows: changed } of changes) {
+      trial.check(state === 'made', `${where}: a change is ${state}`);
+      for (const { _row_id: id, after } of changed) {
+        const isNewest = !seen.has(id);
+        seen.add(id);
+        const isSo = after === null ? !values.has(id) : after.value === values.get(id);
+        trial.check(!isNewest || isSo, `${where}: history says row ${id} is ${after?.value}`);
+      }
+    }
   }
 
   /** The rows as served must be those of the file, each under its own id, and the canary must sing. */
@@ -255,10 +278,16 @@ export class ProductSubject implements Subject {
   }
 }
 
+type ServedRow = Readonly<Record<'key' | 'value' | 'pad', unknown>> & { readonly _row_id: number };
+
+interface HistoryEntry {
+  readonly state: string;
+  readonly rows: readonly { readonly _row_id: number; readonly after: { value: unknown } | null }[];
+}
+
 function servedLines(body: string): string[] | null {
-  type Row = Record<'_row_id' | 'key' | 'value' | 'pad', unknown>;
   try {
-    const rows = JSON.parse(body) as Row[];
+    const rows = JSON.parse(body) as ServedRow[];
     return rows.map(({ _row_id, key, value, pad }) => `${_row_id},${key},${value},${pad}`);
   } catch {
     return null;

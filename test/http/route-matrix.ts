@@ -199,6 +199,11 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'GET /favicon.ico': everybody('/favicon.ico', 200),
   'GET /_svc/{name:rest}': everybody('/_svc/nothing', 404),
   'GET /_svc/resources': signedIn('/_svc/resources', 200),
+  'GET /_svc/history/{name:rest}': readers('/_svc/history/no-such', 404),
+  'POST /_svc/history/{name:rest}': readers('/_svc/history/no-such', 404, {
+    body: {},
+    readOnly: 404,
+  }),
   'GET /_svc/companions/{name:rest}': readers('/_svc/companions/no-such', 404),
   // Files come and go: existence is decided before the mode.
   'PUT /_svc/companions/{name:rest}': writers('/_svc/companions/no-such', 404, {
