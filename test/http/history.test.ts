@@ -1,4 +1,4 @@
-/** What was changed in rows, by whom, and taking it back (DS-246 to DS-248). */
+/** What was changed in rows, by whom, and taking it back (DS-250 to DS-252). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
