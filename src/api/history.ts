@@ -197,7 +197,7 @@ async function undo(context: Context): Promise<Reply> {
 const MEMBERS = ['change', 'after', 'since', 'rows', 'skip_conflicts', 'dry_run'];
 
 /** Throws `invalid-request`. */
-export function undoRequestOf(body: unknown): Omit<UndoRequest, 'ifMatch'> {
+function undoRequestOf(body: unknown): Omit<UndoRequest, 'ifMatch'> {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) {
     const msg = 'Input should be a valid object';
     throw invalidRequest({ type: 'dict_type', loc: ['body'], msg, input: body });

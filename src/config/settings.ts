@@ -365,6 +365,23 @@ export const settings = {
     unit: 'days',
     summary: 'Age at which audit entries are deleted; 0 keeps them for ever.',
   }),
+  'limits.mcp_result_bytes': bytes({
+    default: 4 * 2 ** 20,
+    max: 2 ** 30,
+    live: true,
+    unit: BYTES,
+    summary: 'Largest result of an MCP tool call.',
+  }),
+  'content.trusted_html': boolean({
+    default: false,
+    summary:
+      'Serves published HTML and SVG outside the sandbox, with the rights of the site itself.',
+  }),
+  'handlers.python': path({
+    default: null,
+    summary:
+      'Interpreter or virtual environment for `.py` handlers; unset, the first `python3` of the PATH that will do.',
+  }),
   'history.enabled': boolean({
     default: true,
     live: true,
@@ -396,23 +413,6 @@ export const settings = {
     max: 2 ** 40,
     live: true,
     summary: 'Room for all changes together.',
-  }),
-  'limits.mcp_result_bytes': bytes({
-    default: 4 * 2 ** 20,
-    max: 2 ** 30,
-    live: true,
-    unit: BYTES,
-    summary: 'Largest result of an MCP tool call.',
-  }),
-  'content.trusted_html': boolean({
-    default: false,
-    summary:
-      'Serves published HTML and SVG outside the sandbox, with the rights of the site itself.',
-  }),
-  'handlers.python': path({
-    default: null,
-    summary:
-      'Interpreter or virtual environment for `.py` handlers; unset, the first `python3` of the PATH that will do.',
   }),
   'search.typo_tolerance': boolean({
     default: true,
