@@ -65,7 +65,7 @@ interface EditsOptions {
   readonly log: Log;
 }
 
-interface Edit {
+export interface Edit {
   readonly target: TableTarget;
   readonly owner: string;
   readonly userId: number;
