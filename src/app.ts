@@ -159,10 +159,12 @@ export async function openApp(
     void eventParts.events.open();
     search = await openSearch({
       stateDir,
+      copies: tables.dir,
       published: registry,
       contents: {
         table: async (resource, turn) =>
           tables.current(datasets.targetOf(datasets.resourceOf(resource)), turn),
+        release: (copy) => tables.release(copy),
         sections: (resource, out, turn) =>
           docroot.workers.extractSections({ ...resource, out }, turn),
       },

@@ -6,8 +6,9 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { create, insert, search } from '@orama/orama';
 import { Database } from 'bun:sqlite';
-import { resourceNoOf } from '../../src/fulltext/entry-id.ts';
-import { unpackRow } from '../../src/fulltext/row-text.ts';
+import { entryId, resourceNoOf } from '../../src/fulltext/entry-id.ts';
+import { rowText } from '../../src/fulltext/row-text.ts';
+import { CopyRows } from '../../src/tables/copy/copy-rows.ts';
 import type { Benchmark, Finding } from '../benchmark.ts';
 import { type Judgement, judgements, type Target } from '../judgements.ts';
 import { BenchService } from '../service.ts';
@@ -121,36 +122,32 @@ async function indexedUnits(service: BenchService): Promise<Unit[]> {
     before = documents;
   }
   const db = new Database(join(service.stateDir, 'search', 'index.sqlite'), { readwrite: true });
-  const resources = new Map(
-    (
-      db.query("SELECT no, key, columns FROM resources WHERE state = 'live'").values() as [
-        number,
-        string,
-        string | null,
-      ][]
-    ).map(
-      ([no, key, columns]) =>
-        [
-          no,
-          {
-            name: key.replace(/\.\w+$/, ''),
-            columns: columns === null ? null : (JSON.parse(columns) as string[]),
-          },
-        ] as const,
-    ),
-  );
+  const resources = (
+    db.query("SELECT no, key, copy FROM resources WHERE state = 'live'").values() as [
+      number,
+      string,
+      string | null,
+    ][]
+  ).map(([no, key, copy]) => ({ no, name: key.replace(/\.\w+$/, ''), copy }));
+  const nameOf = new Map(resources.map(({ no, name }) => [no, name]));
   const rows = db.query("SELECT id, title, body || ifnull(rest, '') FROM entries").values() as [
     number,
-    string | null,
+    string,
     string,
   ][];
   db.close();
-  return rows.flatMap(([id, title, body]) => {
-    const resource = resources.get(resourceNoOf(id));
-    if (resource === undefined) return [];
-    const text = title === null ? unpackRow(body, resource.columns!) : { title, body };
-    return [{ id, resource: resource.name, ...text }];
+  const units = rows.flatMap(([id, title, body]): Unit[] => {
+    const resource = nameOf.get(resourceNoOf(id));
+    return resource === undefined ? [] : [{ id, resource, title, body }];
   });
+  for (const { no, name, copy } of resources) {
+    if (copy === null) continue;
+    const table = new CopyRows(join(service.stateDir, 'tables', copy));
+    for (const [rowId, ...cells] of table.after(0, Number.MAX_SAFE_INTEGER))
+      units.push({ id: entryId(no, rowId), resource: name, ...rowText(cells, table.names) });
+    table.close();
+  }
+  return units;
 }
 
 function merged(service: BenchService, units: readonly Unit[]): Ranking {

@@ -45,6 +45,8 @@ interface ContentIndex {
   ): Promise<void>;
   /** The file changed, but not this table. */
   restamped(target: TableTarget, table: Table): Promise<void>;
+  /** Whether searches read rows from the typed copy of that file name. */
+  reads(copy: string): boolean;
   /** Resolves when the resource can be found as it is. */
   settled(resource: Resource): Promise<void>;
 }
@@ -124,6 +126,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
     },
     open,
     onProblem: (target, problem) => registry.setProblem(target, problem),
+    isRead: (copy) => index()?.reads(copy) ?? false,
     now,
     log,
   });

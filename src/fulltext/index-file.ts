@@ -4,9 +4,10 @@
  * `words` is a contentless FTS5 table over folded words (`tables/filter/words.ts`): which entries have which words, not
  * where. Words of titles are in it again, with a mark, so that matches in titles are found at once among a million
  * others. Prefixes of one and two letters, which stand for thousands of words, have lists of their own. `entries` has
- * the texts for snippets and scores. `resources` maps ranges of entries; only `live` ranges are searched, so a
- * resource is read anew beside its old entries and replaces them in one step. Derived data: deleted and built again
- * when in doubt.
+ * the texts of documents for snippets and scores; those of rows are read from the typed copy they were indexed from
+ * (`resources.copy`), because a second copy of them was a third of all state. `resources` maps ranges of entries; only
+ * `live` ranges are searched, so a resource is read anew beside its old entries and replaces them in one step. Derived
+ * data: deleted and built again when in doubt.
  */
 import { Database, SQLiteError } from 'bun:sqlite';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,13 +15,19 @@ import { dirname } from 'node:path';
 import { isDamage } from '../base/sqlite-damage.ts';
 
 /** Raised when the meaning of the content changes: an older index is then built anew. */
-const INDEX_FORMAT = 3;
+const INDEX_FORMAT = 4;
 
 /** Stored apart, so that scoring reads a few pages at most. */
 export const HEAD_CHARACTERS = 16_384;
 
 /** A private-use character: no word of a text contains it, and FTS5 treats it as part of a word. */
 export const TITLE_MARK = '\ue000';
+
+/**
+ * In place of the names of all columns, in rows without a blank cell: names in every row were a third of the words.
+ * Begins as marked titles do, so that it takes no list of prefixes.
+ */
+export const ALL_NAMES = TITLE_MARK;
 
 /** For readers: the words in order, one row for each of their places. */
 export const WORD_PLACES = 'temp.word_places';
@@ -34,6 +41,7 @@ const SCHEMA = `
     version TEXT NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('building', 'live', 'dead')),
     columns TEXT,
+    copy TEXT,
     documents INTEGER NOT NULL DEFAULT 0,
     left_out INTEGER NOT NULL DEFAULT 0
   );

@@ -3,6 +3,7 @@
  * in slices, with other jobs in between.
  */
 import { readFileSync, rmSync } from 'node:fs';
+import { basename } from 'node:path';
 import { CopyRows } from '../tables/copy/copy-rows.ts';
 import { Catalogue } from './catalogue.ts';
 import { MAX_ROW_ID } from './entry-id.ts';
@@ -66,7 +67,7 @@ function indexWork() {
     live: on((index) => index.live()),
     reset: on((index) => index.reset()),
     begin: on((index, order: { readonly key: string; readonly copy: string }) =>
-      index.begin(order.key, copyAt(order.copy).names),
+      index.begin(order.key, copyAt(order.copy).names, basename(order.copy)),
     ),
     rows: on((index, order: RowsOrder) => takeRows(index, copyAt(order.copy), order)),
     finish: on((index, { no, version, dataset, leftOut }: FinishOrder) => {

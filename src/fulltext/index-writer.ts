@@ -9,12 +9,16 @@ import { AppError } from '../base/errors.ts';
 import type { RowTexts } from '../tables/copy/copy-rows.ts';
 import { foldedWords } from '../tables/filter/words.ts';
 import { entryId, MAX_RESOURCE_NO, rangeOf } from './entry-id.ts';
-import { deleteIndex, HEAD_CHARACTERS, openForWriting, TITLE_MARK } from './index-file.ts';
-import { packCells, unpackRow } from './row-text.ts';
+import {
+  ALL_NAMES,
+  deleteIndex,
+  HEAD_CHARACTERS,
+  openForWriting,
+  TITLE_MARK,
+} from './index-file.ts';
+import { rowText, sizeOf } from './row-text.ts';
 
 const NON_ASCII = /[^\x00-\x7f]/;
-/** Average word with its separator. */
-const CHARACTERS_PER_WORD = 6;
 
 export interface IndexedResource {
   readonly no: number;
@@ -24,10 +28,12 @@ export interface IndexedResource {
   readonly documents: number;
   /** Rows past the configured limit. */
   readonly leftOut: number;
+  /** File name of the typed copy that has the texts of the rows; null for a document. */
+  readonly copy: string | null;
 }
 
 export const LIVE_RESOURCES =
-  "SELECT no, key, version, documents, left_out AS leftOut FROM resources WHERE state = 'live'";
+  "SELECT no, key, version, documents, left_out AS leftOut, copy FROM resources WHERE state = 'live'";
 
 export interface DocumentEntry {
   readonly title: string;
@@ -64,10 +70,13 @@ export class IndexWriter {
     return this.#db.query(LIVE_RESOURCES).all() as IndexedResource[];
   }
 
-  begin(key: string, columns: readonly string[]): number {
+  /** `copy`: file name of the typed copy. */
+  begin(key: string, columns: readonly string[], copy: string): number {
     const { lastInsertRowid } = this.#db
-      .query("INSERT INTO resources (key, version, state, columns) VALUES (?, '', 'building', ?)")
-      .run(key, JSON.stringify(columns));
+      .query(
+        "INSERT INTO resources (key, version, state, columns, copy) VALUES (?, '', 'building', ?, ?)",
+      )
+      .run(key, JSON.stringify(columns), copy);
     return Number(lastInsertRowid);
   }
 
@@ -79,17 +88,15 @@ export class IndexWriter {
   ): number {
     return this.#db.transaction(() => {
       this.#requireInUse(no);
-      const entry = this.#insertEntry();
       const words = this.#insertWords();
       let change = 0;
-      for (const rowId of remove) change -= this.#delete(entryId(no, rowId));
+      for (const rowId of remove) change -= this.#deleteWords(entryId(no, rowId));
       for (const [rowId, ...cells] of put) {
         const id = entryId(no, rowId);
-        change -= this.#delete(id);
-        const packed = packCells(cells);
-        const { title, body } = unpackRow(packed, columns);
-        entry.run(id, null, null, sizeOf(body), packed, null);
-        words.run(id, `${wordsOf(body)} ${markedWords(title)}`);
+        change -= this.#deleteWords(id);
+        const { title, body, isWhole } = rowText(cells, columns);
+        const text = isWhole ? `${wordsOf(cells.join(' '))} ${ALL_NAMES}` : wordsOf(body);
+        words.run(id, `${text} ${markedWords(title)}`);
         change += 1;
       }
       this.#db.query('UPDATE resources SET documents = documents + ? WHERE no = ?').run(change, no);
@@ -144,7 +151,7 @@ export class IndexWriter {
     const [no] = dead;
     return this.#db.transaction(() => {
       const ids = this.#db
-        .query('SELECT id FROM entries WHERE id BETWEEN ? AND ? LIMIT ?')
+        .query('SELECT id FROM words_docsize WHERE id BETWEEN ? AND ? LIMIT ?')
         .values(...rangeOf(no), count) as [number][];
       for (const [id] of ids) this.#delete(id);
       if (ids.length < count) this.#db.query('DELETE FROM resources WHERE no = ?').run(no);
@@ -198,10 +205,17 @@ export class IndexWriter {
     this.#insertWords().run(id, `${wordsOf(title)} ${wordsOf(text)} ${markedWords(title)}`);
   }
 
-  #delete(id: number): number {
-    const { changes } = this.#db.query('DELETE FROM entries WHERE id = ?').run(id);
-    if (changes > 0) this.#db.query('DELETE FROM words WHERE rowid = ?').run(id);
-    return changes;
+  #delete(id: number): void {
+    this.#db.query('DELETE FROM entries WHERE id = ?').run(id);
+    this.#deleteWords(id);
+  }
+
+  /** How many entries that were. */
+  #deleteWords(id: number): number {
+    // Asked first, because deleting what is not there takes FTS5 several times as long.
+    if (!hasEntry(this.#db, id)) return 0;
+    this.#db.query('DELETE FROM words WHERE rowid = ?').run(id);
+    return 1;
   }
 
   #insertEntry(): Statement {
@@ -215,6 +229,11 @@ export class IndexWriter {
   }
 }
 
+/** Whether the index has words for an entry. */
+export function hasEntry(db: Database, id: number): boolean {
+  return db.query('SELECT 1 FROM words_docsize WHERE id = ?').values(id).length > 0;
+}
+
 /** The text for FTS5, which splits ASCII as we do, but knows fewer scripts and their diacritics. */
 function wordsOf(text: string): string {
   return NON_ASCII.test(text) ? foldedWords(text).join(' ') : text;
@@ -224,10 +243,6 @@ function markedWords(title: string): string {
   return foldedWords(title)
     .map((word) => TITLE_MARK + word)
     .join(' ');
-}
-
-function sizeOf(text: string): number {
-  return Math.ceil(text.length / CHARACTERS_PER_WORD);
 }
 
 function isLowSurrogate(text: string, index: number): boolean {

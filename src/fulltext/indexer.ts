@@ -6,7 +6,7 @@
  * version, so that the resource is read again.
  */
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { shortId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
@@ -33,6 +33,8 @@ interface Range {
   readonly no: number;
   /** Of the typed copy the rows were read from; null for documents. */
   readonly generation: string | null;
+  /** File name of that copy; null for documents. */
+  readonly copy: string | null;
   /** Empty until the range is complete. */
   version: string;
   documents: number;
@@ -95,7 +97,11 @@ export class Indexer {
     const known = isDamageNoted(path) ? null : heldResources(path);
     const held = known ?? (await this.#askLive());
     for (const { key, ...range } of held)
-      this.#live.set(key, { ...emptyRange(range.no, generationOf(range.version)), ...range });
+      this.#live.set(key, {
+        ...emptyRange(range.no),
+        ...range,
+        generation: generationOf(range.version),
+      });
     if (known === null || !areTitlesWritten(path, snapshot)) this.#tidyLater();
   }
 
@@ -109,6 +115,13 @@ export class Indexer {
       await client('reset');
       return [];
     });
+  }
+
+  /** Whether searches read rows from the typed copy of that name. */
+  reads(copy: string): boolean {
+    for (const ranges of [this.#live, this.#building])
+      for (const range of ranges.values()) if (range.copy === copy) return true;
+    return false;
   }
 
   rangeOf(resource: PublishedResource): number | null {
@@ -230,13 +243,19 @@ export class Indexer {
     for (const key of keys) {
       for (const ranges of [this.#live, this.#building]) {
         const range = ranges.get(key);
-        if (range) nos.push(range.no);
         ranges.delete(key);
+        if (range === undefined) continue;
+        nos.push(range.no);
+        this.#release(range);
       }
     }
     if (nos.length === 0 || this.#isClosed) return;
     await this.#options.client('abandon', { nos });
     this.#tidyLater();
+  }
+
+  #release({ copy }: Range): void {
+    if (copy !== null && !this.#isClosed && !this.reads(copy)) this.#options.contents.release(copy);
   }
 
   #followKey(key: string): void {
@@ -356,7 +375,7 @@ export class Indexer {
         await client('abandon', { nos: [no] });
         throw new AppError('not-found', 'Not Found');
       }
-      this.#live.set(key, { ...emptyRange(no, null), version, documents });
+      this.#live.set(key, { ...emptyRange(no), version, documents });
       return { documents };
     } finally {
       if (file !== null) rmSync(file, { force: true });
@@ -373,22 +392,26 @@ export class Indexer {
     const { maxRows } = limits();
     const table = await contents.table(resource, turn);
     const held = this.#live.get(key);
-    const isCurrent = held?.version === versionOf(table, maxRows) && !held.isBroken;
+    const copy = basename(table.path);
+    const isSame = held?.version === versionOf(table, maxRows) && held.copy === copy;
+    const isCurrent = isSame && !held.isBroken;
     if (isCurrent && !isForced) return 'skipped';
     const no = await this.#options.client('begin', { key, copy: table.path });
     const { generation } = table.head;
-    const range = emptyRange(no, generation);
+    const range: Range = { ...emptyRange(no), generation, copy };
     this.#building.set(key, range);
     try {
       await this.#takeRows(resource, table, range, maxRows);
       if (this.#building.get(key) !== range) throw new AppError('not-found', 'Not Found');
       this.#live.set(key, range);
+      if (held) this.#release(held);
       return { documents: range.documents };
     } catch (error) {
       await this.#options.client('abandon', { nos: [no] });
       throw error;
     } finally {
       if (this.#building.get(key) === range) this.#building.delete(key);
+      this.#release(range);
     }
   }
 
@@ -460,8 +483,9 @@ export class Indexer {
   }
 }
 
-function emptyRange(no: number, generation: string | null): Range {
-  return { no, generation, version: '', documents: 0, leftOut: 0, isBroken: false };
+function emptyRange(no: number): Range {
+  const figures = { version: '', documents: 0, leftOut: 0 };
+  return { no, generation: null, copy: null, ...figures, isBroken: false };
 }
 
 /** Every change of rows, also by the service itself, makes another version; so does another limit. */

@@ -28,6 +28,8 @@ export interface Published {
 export interface Contents {
   /** The up-to-date typed copy; throws as `Tables.current`. */
   table(resource: PublishedResource, turn: Turn): Promise<Table>;
+  /** Deletes a typed copy, by file name, that another one has replaced. */
+  release(copy: string): void;
   /** Writes the sections of a document as JSON to the file `out`; throws as the kind. */
   sections(resource: PublishedResource, out: string, turn: Turn): Promise<void>;
 }

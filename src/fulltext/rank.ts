@@ -7,12 +7,15 @@
  * the caller may read, and a word in a million rows costs no more than one in a thousand.
  */
 import type { Database, Statement } from 'bun:sqlite';
+import type { CopyRows, RowTexts } from '../tables/copy/copy-rows.ts';
 import { foldText, hasWords } from '../tables/filter/words.ts';
 import { frequencyOf } from './occurrences.ts';
-import { rangeOf, resourceNoOf, rowOf } from './entry-id.ts';
+import { entryId, rangeOf, resourceNoOf, rowOf } from './entry-id.ts';
 import type { Catalogue } from './catalogue.ts';
-import { HEAD_CHARACTERS, TITLE_MARK, WORD_PLACES } from './index-file.ts';
-import { firstCell, unpackRow } from './row-text.ts';
+import type { Datasets } from './datasets.ts';
+import { ALL_NAMES, HEAD_CHARACTERS, TITLE_MARK, WORD_PLACES } from './index-file.ts';
+import { hasEntry } from './index-writer.ts';
+import { rowText, scoredText } from './row-text.ts';
 import { scoreOf, typoScore, UNRANKED } from './score.ts';
 import { type SnippetPart, snippetOf } from './snippet.ts';
 import { tolerated, typoCandidates, typosIn } from './typos.ts';
@@ -30,18 +33,12 @@ const MAX_EXPANDED = 24;
 /** Places of all words with a prefix that SQLite may merge, regardless of rights; takes it less than a ms. */
 const MAX_MERGED = 2_000;
 
-/**
- * Entries of a range that may have a word with a prefix; SQLite decides that for plain ASCII only. Column names
- * belong to every row.
- */
+/** Entries of a range that may have a word with a prefix; SQLite decides that for plain ASCII only. */
 const ENTRIES_WITH = `
   SELECT id, title, body || coalesce(rest, '') AS text FROM entries
   WHERE id BETWEEN ?2 AND ?3 AND (
     instr(lower(body), ?1) OR length(body) <> octet_length(body) OR rest IS NOT NULL
     OR instr(lower(title), ?1) OR length(title) <> octet_length(title)
-    OR (title IS NULL AND id / ${rangeOf(1)[0]} IN (
-      SELECT no FROM resources WHERE instr(lower(columns), ?1) OR length(columns) <> octet_length(columns)
-    ))
   ) ORDER BY id`;
 
 export interface FindRequest {
@@ -69,6 +66,16 @@ export interface FoundEntry {
 export interface FoundPage {
   readonly hits: readonly FoundEntry[];
   readonly hasMore: boolean;
+  /** Numbers of resources with matches whose rows could not be read. */
+  readonly unread: readonly number[];
+}
+
+export interface TextSources {
+  /** Called only when there are too few exact matches. */
+  readonly catalogue: () => Catalogue;
+  readonly datasets: Datasets;
+  /** The typed copy of that file name; null: it is gone. */
+  readonly copyAt: (name: string) => CopyRows | null;
 }
 
 interface Match {
@@ -76,9 +83,9 @@ interface Match {
   readonly score: number;
 }
 
-/** The caller holds a read transaction. `catalogue` is called only when there are too few exact matches. */
-export function find(db: Database, request: FindRequest, catalogue: () => Catalogue): FoundPage {
-  const matches = new Matches(db, request);
+/** The caller holds a read transaction. */
+export function find(db: Database, request: FindRequest, sources: TextSources): FoundPage {
+  const matches = new Matches(db, request, sources);
   const wanted = request.offset + request.limit + 1;
   const { ranked, overflowing } = matches.ranked();
   const ids: Match[] = ranked.slice(request.offset, wanted);
@@ -91,14 +98,26 @@ export function find(db: Database, request: FindRequest, catalogue: () => Catalo
     seen += rest.count;
   }
   if (seen < wanted && request.isTolerant && request.words.some((word) => tolerated(word) > 0)) {
-    const typos = matches.mistyped(catalogue());
+    const typos = matches.mistyped(sources.catalogue());
     ids.push(...typos.slice(Math.max(0, request.offset - seen), wanted - seen));
   }
   const hits = ids.slice(0, request.limit).map((match) => matches.describe(match));
-  return { hits, hasMore: ids.length > request.limit };
+  return { hits, hasMore: ids.length > request.limit, unread: [...matches.unread] };
 }
 
 type Range = readonly [number, number];
+
+/** Which words of the query stand in names of columns: each as a whole one, and the last as a beginning. */
+interface Named {
+  readonly whole: readonly boolean[];
+  readonly begun: boolean;
+}
+
+/** Resources alike in that. */
+interface Group {
+  readonly named: Named;
+  readonly ranges: readonly Range[];
+}
 
 interface Entry {
   readonly title: string;
@@ -110,24 +129,41 @@ class Matches {
   readonly #db: Database;
   readonly #words: readonly string[];
   readonly #order: ReadonlyMap<number, number>;
-  readonly #ranges: readonly Range[];
+  readonly #groups: readonly Group[];
   readonly #query: IndexQuery;
   readonly #wholeQuery: IndexQuery;
   readonly #entries: Statement;
-  readonly #columns = new Map<number, readonly string[] | null>();
+  readonly #copyAt: TextSources['copyAt'];
+  readonly #datasets: Datasets;
+  readonly unread = new Set<number>();
   readonly #best = new Map<number, ReadonlySet<number>>();
 
-  constructor(db: Database, { words, resources }: FindRequest) {
+  constructor(db: Database, { words, resources }: FindRequest, sources: TextSources) {
     this.#db = db;
+    this.#copyAt = sources.copyAt;
+    this.#datasets = sources.datasets;
+    this.#datasets.follow(db);
     this.#entries = db.query('SELECT title, anchor, body FROM entries WHERE id = ?');
     this.#words = words;
     this.#order = new Map(resources.map((no, index) => [no, index]));
-    this.#ranges = rangesOf(resources);
+    const alike = Map.groupBy(resources, (no) => JSON.stringify(this.#namedIn(no)));
+    this.#groups = [...alike.values()].map((nos) => ({
+      named: this.#namedIn(nos[0]!),
+      ranges: rangesOf(nos),
+    }));
     const beginning = words.at(-1)!;
-    this.#wholeQuery = { words, last: [beginning], isRead: false };
+    this.#wholeQuery = { words, last: [beginning], isWhole: true, isRead: false };
     const last = wordsBegunWith(db, beginning);
     const isRead = last === null && hidesSome(db, resources) && isFrequent(db, beginning);
-    this.#query = { words, last, isRead };
+    this.#query = { words, last, isWhole: false, isRead };
+  }
+
+  #namedIn(no: number): Named {
+    const names = this.#datasets.of(no)?.nameWords;
+    if (names === undefined) return UNNAMED;
+    const whole = this.#words.map((word) => names.includes(word));
+    const begun = whole.at(-1)! || names.some((name) => name.startsWith(this.#words.at(-1)!));
+    return begun || whole.includes(true) ? { whole, begun } : UNNAMED;
   }
 
   /**
@@ -135,12 +171,20 @@ class Matches {
    * more than enough, or no longer word begins with the last one, prefixes are not looked up.
    */
   ranked(): { ranked: Match[]; overflowing: number[] } {
-    const whole = [...this.#matched(this.#wholeQuery, this.#ranges)];
+    const whole = [...this.#matched(this.#wholeQuery, this.#groups)];
     const full = new Map(whole.filter(([, ids]) => ids.length > RANKED));
-    const matched =
-      this.#query.last?.join(' ') === this.#words.at(-1)
-        ? whole.filter(([no]) => !full.has(no))
-        : this.#matched(this.#query, rangesWithout(this.#ranges, [...full.keys()]));
+    const isNoBeginning =
+      this.#query.last?.join(' ') === this.#words.at(-1) &&
+      this.#groups.every(({ named }) => named.begun === (named.whole.at(-1) ?? false));
+    const matched = isNoBeginning
+      ? whole.filter(([no]) => !full.has(no))
+      : this.#matched(
+          this.#query,
+          this.#groups.map(({ named, ranges }) => ({
+            named,
+            ranges: rangesWithout(ranges, [...full.keys()]),
+          })),
+        );
     const chosen: number[] = [];
     const overflowing: number[] = [];
     for (const [no, ids] of [...full, ...matched]) {
@@ -186,18 +230,19 @@ class Matches {
     if (body.length < HEAD_CHARACTERS - 1) return false;
     const word = this.#words[at]!;
     if (at === this.#words.length - 1) return frequencyOf(foldText(this.#rest(id)), word, true) > 0;
-    const query = { words: [word], last: [word], isRead: false };
-    return this.#ids(textOf(query), query, id, id, 1).length > 0;
+    const query = { words: [word], last: [word], isWhole: true, isRead: false };
+    return this.#ids(textOf(query, UNNAMED), query, id, id, 1).length > 0;
   }
 
   describe({ id, score }: Match): FoundEntry {
     const no = resourceNoOf(id);
-    const isRow = this.#columnsOf(no) !== null && rowOf(id) > 0;
-    const entry = this.#entry(id) ?? { title: '', anchor: null, body: '' };
+    const isRow = this.#isRow(id);
+    // Of a row that cannot be read, the title of its dataset.
+    const entry = this.#entry(id) ?? { ...this.#entry(entryId(no, 0)), anchor: null, body: '' };
     return {
       no,
       rowId: isRow ? rowOf(id) : null,
-      title: entry.title,
+      title: entry.title ?? '',
       anchor: entry.anchor,
       snippet: this.#snippet(id, entry.body),
       score,
@@ -205,9 +250,17 @@ class Matches {
   }
 
   /** By resource, in the order of entries; more than RANKED of one are cut after one more. */
-  *#matched(query: IndexQuery, ranges: readonly Range[]): Generator<[number, number[]]> {
+  *#matched(query: IndexQuery, groups: readonly Group[]): Generator<[number, number[]]> {
+    for (const { named, ranges } of groups) yield* this.#matchedIn(ranges, query, named);
+  }
+
+  *#matchedIn(
+    ranges: readonly Range[],
+    query: IndexQuery,
+    named: Named,
+  ): Generator<[number, number[]]> {
     const batch = RANKED + 1;
-    const text = textOf(query);
+    const text = textOf(query, named);
     for (const [first, last] of ranges) {
       for (let from = first; from <= last;) {
         const ids = this.#ids(text, query, from, last, batch);
@@ -227,8 +280,9 @@ class Matches {
   #bestOf(no: number, ids: readonly number[], query: IndexQuery): number[] {
     const [first, last] = rangeOf(no);
     const isShort = this.#words.at(-1)!.length < MIN_TITLE_BEGINNING;
-    const inTitle = textOf(isShort ? this.#wholeQuery : query, { mark: TITLE_MARK, by: 'OR' });
-    const titled = `${textOf(query)} AND (${inTitle})`;
+    const ofTitle = { mark: TITLE_MARK, by: 'OR' };
+    const inTitle = textOf(isShort ? this.#wholeQuery : query, UNNAMED, ofTitle);
+    const titled = `${textOf(query, this.#namedIn(no))} AND (${inTitle})`;
     const chosen = new Set(
       query.isRead
         ? this.#read(first, last, true).take(RANKED)
@@ -256,29 +310,59 @@ class Matches {
       .query<{ rowid: number }, [string, number, number]>(
         'SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?',
       )
-      .iterate(textOf(query), first, last);
+      .iterate(textOf(query, this.#namedIn(resourceNoOf(first))), first, last);
     for (const { rowid } of rows) yield rowid;
   }
 
   /**
-   * Matches found in the texts of the entries, without the index; with `isTitled` only those with one of the words in
-   * the title.
+   * Matches found in the texts of entries and rows, without the index; with `isTitled` only those with one of the words
+   * in the title.
    */
   *#read(first: number, last: number, isTitled = false): Generator<number> {
     const words = this.#words;
-    const rows = this.#db
-      .query<{ id: number; title: string | null; text: string }, [string, number, number]>(
-        ENTRIES_WITH,
-      )
-      .iterate(words.at(-1)!, first, last);
-    for (const { id, title, text } of rows) {
-      const names = title === null ? this.#columnsOf(resourceNoOf(id))?.join(' ') : title;
-      if (!hasWords(`${names ?? ''} ${text}`, words)) continue;
-      if (!isTitled || isAnyIn(foldText(title ?? firstCell(text)), words)) yield id;
+    const isMatch = ({ title, body }: Pick<Entry, 'title' | 'body'>): boolean =>
+      hasWords(`${title} ${body}`, words) && (!isTitled || isAnyIn(foldText(title), words));
+    const from = resourceNoOf(first);
+    const to = resourceNoOf(last);
+    const nos = [...this.#order.keys()].filter((no) => no >= from && no <= to);
+    for (const no of nos.sort((a, b) => a - b)) {
+      const [start, end] = rangeOf(no);
+      const entries = this.#db
+        .query<{ id: number; title: string; text: string }, [string, number, number]>(ENTRIES_WITH)
+        .iterate(words.at(-1)!, Math.max(first, start), Math.min(last, end));
+      for (const { id, title, text } of entries) if (isMatch({ title, body: text })) yield id;
+      const rows = this.#datasets.of(no);
+      if (rows === null) continue;
+      const firstRow = Math.max(1, first - start);
+      const lastRow = Math.min(last, end) - start;
+      for (const [rowId, ...cells] of this.#mayHave(no, firstRow, lastRow)) {
+        const id = entryId(no, rowId);
+        // Rows past the configured limit are not in the index.
+        if (isMatch(rowText(cells, rows.columns)) && hasEntry(this.#db, id)) yield id;
+      }
+    }
+  }
+
+  *#mayHave(no: number, first: number, last: number): Generator<RowTexts> {
+    try {
+      const rows = this.#copyAt(this.#datasets.of(no)!.copy);
+      if (rows === null) this.unread.add(no);
+      else yield* rows.mayHave(this.#words.at(-1)!, first, last);
+    } catch {
+      this.unread.add(no);
     }
   }
 
   #scored(ids: readonly number[]): Match[] {
+    const matches: Match[] = [];
+    for (const [no, some] of Map.groupBy(ids, (id) => (this.#isRow(id) ? resourceNoOf(id) : 0))) {
+      if (no === 0) matches.push(...this.#scoredEntries(some));
+      else matches.push(...this.#scoredRows(no, some));
+    }
+    return matches;
+  }
+
+  #scoredEntries(ids: readonly number[]): Match[] {
     const matches: Match[] = [];
     for (let start = 0; start < ids.length; start += READ_AT_ONCE) {
       const list = JSON.stringify(ids.slice(start, start + READ_AT_ONCE));
@@ -287,15 +371,36 @@ class Matches {
         .query(
           'SELECT id, title, size, body FROM entries WHERE id IN (SELECT value FROM json_each(?))',
         )
-        .values(list) as [number, string | null, number, string][];
-      for (const [id, given, size, text] of rows) {
-        // Column names are left out: they are the same for all rows.
-        const body = foldText(text);
-        const title = given === null ? firstCell(body) : foldText(given);
-        matches.push({ id, score: scoreOf({ title, body, size }, this.#words) });
+        .values(list) as [number, string, number, string][];
+      for (const [id, title, size, text] of rows) {
+        const folded = { title: foldText(title), body: foldText(text), size };
+        matches.push({ id, score: scoreOf(folded, this.#words) });
       }
     }
     return matches;
+  }
+
+  #scoredRows(no: number, ids: readonly number[]): Match[] {
+    const { columns } = this.#datasets.of(no)!;
+    const scores = new Map<number, number>();
+    for (const [rowId, ...cells] of this.#named(no, ids.map(rowOf))) {
+      const { title, body, size } = scoredText(cells, columns);
+      const folded = { title: foldText(title), body: foldText(body), size };
+      scores.set(rowId, scoreOf(folded, this.#words));
+    }
+    return ids.map((id) => ({ id, score: scores.get(rowOf(id)) ?? UNRANKED }));
+  }
+
+  /** Those of the rows that can be read. */
+  #named(no: number, rowIds: readonly number[]): RowTexts[] {
+    try {
+      const copy = this.#copyAt(this.#datasets.of(no)!.copy);
+      if (copy !== null) return [...copy.named(rowIds)];
+    } catch {
+      // Damaged, which is found out when the table is read.
+    }
+    this.unread.add(no);
+    return [];
   }
 
   #sorted(matches: Match[]): Match[] {
@@ -309,12 +414,16 @@ class Matches {
   }
 
   #entry(id: number): Entry | null {
+    if (this.#isRow(id)) {
+      const no = resourceNoOf(id);
+      const [row] = this.#named(no, [rowOf(id)]);
+      if (row === undefined) return null;
+      return { ...rowText(row.slice(1) as string[], this.#datasets.of(no)!.columns), anchor: null };
+    }
     const stored = this.#entries.values(id)[0];
     if (stored === undefined) return null;
-    const [title, anchor, body] = stored as [string | null, string | null, string];
-    const columns = this.#columnsOf(resourceNoOf(id));
-    if (title !== null || columns === null) return { title: title ?? '', anchor, body };
-    return { ...unpackRow(body, columns), anchor };
+    const [title, anchor, body] = stored as [string, string | null, string];
+    return { title, anchor, body };
   }
 
   #snippet(id: number, body: string): SnippetPart[] {
@@ -329,16 +438,8 @@ class Matches {
     return typeof rest === 'string' ? rest : '';
   }
 
-  /** Null for a document. */
-  #columnsOf(no: number): readonly string[] | null {
-    let columns = this.#columns.get(no);
-    if (columns === undefined) {
-      const stored = this.#db.query('SELECT columns FROM resources WHERE no = ?').values(no)[0];
-      const text = stored?.[0];
-      columns = typeof text === 'string' ? (JSON.parse(text) as string[]) : null;
-      this.#columns.set(no, columns);
-    }
-    return columns;
+  #isRow(id: number): boolean {
+    return rowOf(id) > 0 && this.#datasets.of(resourceNoOf(id)) !== null;
   }
 }
 
@@ -350,16 +451,28 @@ interface IndexQuery {
   readonly words: readonly string[];
   /** What the last word may be; null: all words it begins. */
   readonly last: readonly string[] | null;
+  /** The last word is no beginning. */
+  readonly isWhole: boolean;
   /** Reads the texts the caller may see instead of the index. */
   readonly isRead: boolean;
 }
 
+const UNNAMED: Named = { whole: [], begun: false };
+
 /** Words hold letters, digits and `_` only, so that quoted they have no special meaning in FTS5. */
-function textOf({ words, last }: IndexQuery, { mark, by } = { mark: '', by: 'AND' }): string {
+function textOf(
+  { words, last, isWhole }: IndexQuery,
+  { whole, begun }: Named,
+  { mark, by } = { mark: '', by: 'AND' },
+): string {
   const quoted = (word: string): string => `"${mark}${word}"`;
-  const phrases = words.slice(0, -1).map(quoted);
-  const end = last?.map(quoted).join(' OR ') ?? `${quoted(words.at(-1)!)}*`;
-  return [...phrases, last !== null && last.length > 1 ? `(${end})` : end].join(` ${by} `);
+  const orNamed = (isNamed: boolean | undefined): string[] => (isNamed ? [`"${ALL_NAMES}"`] : []);
+  const phrases = words.map((word, index) => {
+    if (index < words.length - 1) return [quoted(word), ...orNamed(whole[index])];
+    const ends = last?.map(quoted) ?? [`${quoted(word)}*`];
+    return [...ends, ...orNamed(isWhole ? whole[index] : begun)];
+  });
+  return phrases.map((any) => (any.length > 1 ? `(${any.join(' OR ')})` : any[0]!)).join(` ${by} `);
 }
 
 /**

@@ -1,38 +1,60 @@
 /**
  * A dataset row in the index: title is its first non-blank cell, body `column: value | column: value` over the
- * non-blank ones. Only the cells are stored; column names are stored once per dataset.
+ * non-blank ones.
  */
 
-const SEPARATOR = '\u001f';
+/** Average word with its separator. */
+const CHARACTERS_PER_WORD = 6;
 
-/** Separators within a cell become blanks. */
-export function packCells(cells: readonly (string | null)[]): string {
-  return cells
-    .map((cell) => (cell === null ? '' : cell.replaceAll(SEPARATOR, ' ')))
-    .join(SEPARATOR);
+interface RowText {
+  readonly title: string;
+  readonly body: string;
 }
 
-export function unpackRow(
-  packed: string,
+/** `isWhole`: no cell is blank. */
+export function rowText(
+  cells: readonly (string | null)[],
   columns: readonly string[],
-): { readonly title: string; readonly body: string } {
+): RowText & { readonly isWhole: boolean } {
   let title = '';
   let body = '';
-  for (const [index, cell] of packed.split(SEPARATOR).entries()) {
-    if (cell.trim() === '') continue;
+  let isWhole = true;
+  for (const [index, cell] of cells.entries()) {
+    if (cell === null || cell.trim() === '') {
+      isWhole = false;
+      continue;
+    }
     if (title === '') title = cell;
     body += `${body === '' ? '' : ' | '}${columns[index] ?? ''}: ${cell}`;
   }
-  return { title, body };
+  return { title, body, isWhole };
 }
 
-export function firstCell(packed: string): string {
-  for (let start = 0; start <= packed.length;) {
-    const next = packed.indexOf(SEPARATOR, start);
-    const end = next < 0 ? packed.length : next;
-    const cell = packed.slice(start, end);
-    if (cell.trim() !== '') return cell;
-    start = end + 1;
+/** What scores count in: names of columns are left out, as they are the same for all rows; `size` is of the body. */
+export function scoredText(
+  cells: readonly (string | null)[],
+  columns: readonly string[],
+): RowText & { readonly size: number } {
+  let title = '';
+  let body = '';
+  let characters = 0;
+  for (let index = 0; index < cells.length; index++) {
+    const cell = cells[index];
+    if (cell == null || cell === '') continue;
+    // Most cells begin with a letter or digit.
+    if (cell.charCodeAt(0) <= 32 || cell.charCodeAt(0) > 126) if (cell.trim() === '') continue;
+    if (title === '') title = cell;
+    body += `${cell}\u001f`;
+    characters += (characters === 0 ? 2 : 5) + (columns[index]?.length ?? 0) + cell.length;
   }
-  return '';
+  return { title, body, size: wordsIn(characters) };
+}
+
+/** Words in a text, roughly. */
+export function sizeOf(text: string): number {
+  return wordsIn(text.length);
+}
+
+function wordsIn(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_WORD);
 }

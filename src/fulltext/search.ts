@@ -20,6 +20,8 @@ import type { FindOrder } from './search-jobs.ts';
 
 interface SearchOptions {
   readonly stateDir: string;
+  /** Folder of the typed copies. */
+  readonly copies: string;
   readonly published: Published;
   readonly contents: Contents;
   readonly pools: { readonly query: ChildPool; readonly index: ChildPool };
@@ -139,6 +141,7 @@ export class Search {
     const order: FindOrder = {
       path: this.#path,
       snapshot: this.#snapshot,
+      copies: this.#options.copies,
       words,
       resources: [...byNo.keys()],
       offset,
@@ -153,6 +156,7 @@ export class Search {
         throw error;
       });
     const page = (await response.json()) as FoundPage;
+    for (const no of page.unread) void this.indexer.follow(byNo.get(no)!);
     const hits = page.hits.map(({ no, ...hit }) => ({ ...hit, resource: byNo.get(no)! }));
     return { hits, hasMore: page.hasMore };
   }

@@ -42,7 +42,7 @@ async function indexed(pathOf: (opened: number) => string): Promise<unknown> {
   const published = { get: () => RESOURCE, stampOf: () => ({ size: 1 }) } as unknown as Published;
   const indexer = new Indexer({
     ...{ client, published, path: '', temporary: '', snapshot: '' },
-    contents: { table: open, sections: async () => undefined },
+    contents: { table: open, release: () => undefined, sections: async () => undefined },
     limits: () => ({ maxBytes: 100, maxRows: 100 }),
     log: createLog({ level: 'error', format: 'text', write: () => undefined }),
   });

@@ -21,7 +21,7 @@ test('an index without unfinished work is read without the worker', () => {
   writer.replaceDocument('guide.md', 'v1', [section]);
   expect(heldResources(path)).toEqual(writer.live());
   expect(heldResources(path)).toMatchObject([{ key: 'guide.md', version: 'v1', documents: 1 }]);
-  writer.begin('data.csv', ['a']);
+  writer.begin('data.csv', ['a'], 'copy');
   expect(heldResources(path)).toBeNull();
   writer.close();
   writeFileSync(path, 'this is no database'.repeat(1000));

@@ -11,6 +11,7 @@ import { rowOf } from '../../src/fulltext/entry-id.ts';
 import { openForReading } from '../../src/fulltext/index-file.ts';
 import { IndexWriter } from '../../src/fulltext/index-writer.ts';
 import { find } from '../../src/fulltext/rank.ts';
+import { sourcesIn, writeCopy } from './row-copy.ts';
 
 let folder: string;
 let writer: IndexWriter;
@@ -35,23 +36,22 @@ function rowsWith(no: number, q: string): number[] {
     isTolerant: false,
   };
   using db = openForReading(join(folder, 'index.sqlite'))!;
-  return find(db, request, () => {
-    throw new Error('nothing is to be guessed');
-  })
+  using sources = sourcesIn(folder);
+  return find(db, request, sources)
     .hits.map(({ rowId }) => rowId ?? 0)
     .sort((a, b) => a - b);
 }
 
 test('a range is searched once it is complete; the one before is then cleared away', () => {
-  const old = writer.begin('set.csv', ['a']);
+  const old = writer.begin('set.csv', ['a'], 'none');
   writer.changeRows(old, ['a'], { put: [[1, 'one']], remove: [] });
   expect(writer.live()).toEqual([]);
   expect(() => writer.finish(old, 'v0', dataset, 0)).toThrow('given up');
 
-  const first = writer.begin('set.csv', ['a']);
+  const first = writer.begin('set.csv', ['a'], 'one');
   writer.changeRows(first, ['a'], { put: [[1, 'one']], remove: [] });
   writer.finish(first, 'v1', dataset, 0);
-  const second = writer.begin('set.csv', ['a']);
+  const second = writer.begin('set.csv', ['a'], 'two');
   writer.changeRows(second, ['a'], {
     put: [
       [1, 'two'],
@@ -61,16 +61,17 @@ test('a range is searched once it is complete; the one before is then cleared aw
   });
   writer.finish(second, 'v2', dataset, 3);
   expect(writer.live()).toEqual([
-    { no: second, key: 'set.csv', version: 'v2', documents: 3, leftOut: 3 },
+    { no: second, key: 'set.csv', version: 'v2', documents: 3, leftOut: 3, copy: 'two' },
   ]);
   while (writer.clear(1));
-  expect(writer.db.query('SELECT count(*) FROM entries').values()).toEqual([[3]]);
+  expect(writer.db.query('SELECT count(*) FROM entries').values()).toEqual([[1]]);
+  expect(writer.db.query('SELECT count(*) FROM words_docsize').values()).toEqual([[3]]);
   expect(writer.db.query('SELECT count(*) FROM resources').values()).toEqual([[1]]);
   expect(rowsWith(second, 'two')).toEqual([1, 2]);
 });
 
 test('putting a row twice leaves it once, with its last words', () => {
-  const no = writer.begin('set.csv', ['a']);
+  const no = writer.begin('set.csv', ['a'], 'set');
   expect(writer.changeRows(no, ['a'], { put: [[1, 'one']], remove: [] })).toBe(1);
   expect(writer.changeRows(no, ['a'], { put: [[1, 'other']], remove: [] })).toBe(0);
   expect(rowsWith(no, 'one')).toEqual([]);
@@ -104,15 +105,20 @@ test('the index finds exactly the rows that hold the words of the query (DS-147)
   const text = fc.array(part, { maxLength: 6 }).map((parts) => parts.join(''));
   let generation = 0;
   fc.assert(
-    fc.property(fc.array(text, { minLength: 1, maxLength: 6 }), text, (cells, q) => {
-      const no = writer.begin(`set${generation++}.csv`, ['x']);
-      const put = cells.map((cell, index): [number, string] => [index + 1, cell]);
-      writer.changeRows(no, ['x'], { put, remove: [] });
+    fc.property(fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 6 }), text, (rows, q) => {
+      const name = `set${generation++}`;
+      const columns = ['x', 'Éa ss'];
+      const no = writer.begin(`${name}.csv`, columns, name);
+      const put = rows.map((cells, index): [number, string, string] => [index + 1, ...cells]);
+      writeCopy(folder, name, columns, put);
+      writer.changeRows(no, columns, { put, remove: [] });
       const words = queryWords(q);
       if (words.length === 0) return;
-      const expected = put.filter(([, cell]) => {
-        const shown = cell.replaceAll('\u001f', ' ');
-        return shown.trim() !== '' && hasWords(`x: ${shown}`, words);
+      const expected = put.filter(([, ...cells]) => {
+        const shown = cells.map((cell, at) =>
+          cell.trim() === '' ? '' : `${columns[at]}: ${cell}`,
+        );
+        return hasWords(shown.join(' | '), words);
       });
       expect(rowsWith(no, q)).toEqual(expected.map(([id]) => id));
     }),
@@ -129,7 +135,13 @@ test('the last word finds what begins with it, be it one word, a few or too many
   const cells = Array.from({ length: 3_000 }, (_, row) =>
     row % 7 === 0 ? `flint ${wordOf(row)}` : `${wordOf(row)} amber`,
   );
-  const no = writer.begin('set.csv', ['x']);
+  const no = writer.begin('set.csv', ['x'], 'set');
+  writeCopy(
+    folder,
+    'set',
+    ['x'],
+    cells.map((cell, index) => [index + 1, cell]),
+  );
   const put = cells.map((cell, index): [number, string] => [index + 1, cell]);
   writer.changeRows(no, ['x'], { put, remove: [] });
   writer.changeRows(no, ['x'], { put: [[3_001, 'amber stonemason']], remove: [] });

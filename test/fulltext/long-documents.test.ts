@@ -4,6 +4,7 @@
 import { afterAll, expect, test } from 'bun:test';
 import { queryWords } from '../../src/tables/filter/words.ts';
 import { Catalogue } from '../../src/fulltext/catalogue.ts';
+import { Datasets } from '../../src/fulltext/datasets.ts';
 import { HEAD_CHARACTERS, openForReading } from '../../src/fulltext/index-file.ts';
 import { IndexWriter } from '../../src/fulltext/index-writer.ts';
 import { find } from '../../src/fulltext/rank.ts';
@@ -32,9 +33,13 @@ for (const [q, count] of cases) {
     using db = openForReading(path)!;
     const catalogue = new Catalogue(folder.at('titles.json'));
     const order = { words: queryWords(q), resources: [no], offset: 0, limit: 10, isTolerant: true };
-    const { hits } = find(db, order, () => {
-      catalogue.follow(db);
-      return catalogue;
+    const { hits } = find(db, order, {
+      catalogue: () => {
+        catalogue.follow(db);
+        return catalogue;
+      },
+      datasets: new Datasets(),
+      copyAt: () => null,
     });
     expect(hits.map((hit) => hit.title)).toEqual(new Array(count).fill('Colour guide'));
   });

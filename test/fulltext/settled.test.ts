@@ -23,7 +23,11 @@ test('a change during a reading is waited for as well', async () => {
   } as unknown as Published;
   const indexer = new Indexer({
     ...{ client, published, path: '', temporary: '', snapshot: '' },
-    contents: { table: () => Promise.reject(new Error()), sections: async () => undefined },
+    contents: {
+      table: () => Promise.reject(new Error()),
+      release: () => undefined,
+      sections: async () => undefined,
+    },
     limits: () => ({ maxBytes: 100, maxRows: 100 }),
     log: createLog({ level: 'error', format: 'text', write: () => undefined }),
   });

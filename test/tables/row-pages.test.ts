@@ -19,11 +19,22 @@ async function withCopy(
   rows: readonly Row[],
   look: (db: Database) => void,
 ): Promise<void> {
+  for (const fileBytes of [1, 500_000, Infinity]) await withCopyOf(fileBytes, width, rows, look);
+}
+
+/** Copies of small files have smaller pages. */
+async function withCopyOf(
+  fileBytes: number,
+  width: number,
+  rows: readonly Row[],
+  look: (db: Database) => void,
+): Promise<void> {
   using folder = temporaryFolder();
   const path = folder.at('copy.sqlite');
   const copy = new CopyFile(
     path,
     Array.from({ length: width }, (_, position) => `c${position}`),
+    fileBytes,
   );
   for (const { id, values } of rows) {
     for (const value of values) copy.add(value);

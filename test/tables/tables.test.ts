@@ -82,6 +82,7 @@ function openTables(folder: TemporaryFolder, beforeBuild = async () => {}) {
     },
     open: ({ path }) => openSource(path),
     onProblem: () => {},
+    isRead: () => false,
     now: () => Date.now(),
     log: testLog().log,
   });

@@ -100,6 +100,7 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
     const load = (learned?: Learned, again = 0): ReturnType<typeof loadTable> =>
       loadTable({
         path: out,
+        fileBytes: source.stamp.size,
         read: async (sink) =>
           kind.dataset!.read(
             progress.begin((content ??= await contentOf(bytes, target.rel, order.limits.maxBytes))),

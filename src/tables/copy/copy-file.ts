@@ -14,24 +14,32 @@ import type { Segment, StoredValue } from '../types.ts';
 /** Larger pages speed up scans, smaller ones single-row edits; measured from 4 to 64 KiB. */
 export const PAGE_BYTES = 16_384;
 
+/** Of small files, up to so many bytes: a table of one row takes a page. */
+const SMALL_PAGES = [
+  { fileBytes: 64 * 1024, pageBytes: 1_024 },
+  { fileBytes: 1024 * 1024, pageBytes: 4_096 },
+] as const;
+
 export class CopyFile {
   readonly #path: string;
   readonly #pages: RowPages;
   /** Null once closed. */
   #output: CopyOutput | null;
 
-  /** Replaces any file at `path`. */
-  constructor(path: string, columns: readonly string[]) {
+  /** Replaces any file at `path`. `fileBytes`: size of the file it is a copy of. */
+  constructor(path: string, columns: readonly string[], fileBytes = Infinity) {
     this.#path = path;
     this.#remove();
-    const rootPage = makeTables(path, columns);
+    const small = SMALL_PAGES.find((pages) => fileBytes <= pages.fileBytes);
+    const pageBytes = small?.pageBytes ?? PAGE_BYTES;
+    const rootPage = makeTables(path, columns, pageBytes);
     const output = new CopyOutput(path);
     this.#output = output;
     this.#pages = new RowPages({
       write: (bytes, position) => output.write(bytes, position),
-      pageBytes: PAGE_BYTES,
+      pageBytes,
       rootPage,
-      firstPage: statSync(path).size / PAGE_BYTES + 1,
+      firstPage: statSync(path).size / pageBytes + 1,
       values: columns.length,
     });
   }
@@ -73,8 +81,9 @@ export class CopyFile {
   }
 }
 
-function makeTables(path: string, columns: readonly string[]): number {
+function makeTables(path: string, columns: readonly string[], pageBytes: number): number {
   return withDatabase(path, (db) => {
+    db.run(`PRAGMA page_size = ${pageBytes}`);
     const cells = columns.map((column) => `, ${column}`).join('');
     db.run(`CREATE TABLE rows (_row_id INTEGER PRIMARY KEY${cells})`);
     db.run(
@@ -107,10 +116,7 @@ function writeSegments(
 function withDatabase<Result>(path: string, work: (db: Database) => Result): Result {
   const db = new Database(path, { create: true, readwrite: true });
   try {
-    db.run(
-      `PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;` +
-        'PRAGMA locking_mode = EXCLUSIVE',
-    );
+    db.run('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE');
     return work(db);
   } finally {
     db.close(true);

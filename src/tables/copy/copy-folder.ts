@@ -1,7 +1,7 @@
 /**
  * The folder of typed copies, with their state at last use (`copy-seal.ts`). A copy that others changed is not trusted.
  */
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { sha256Hex, shortId } from '../../base/ids.ts';
 import type { Log } from '../../base/log.ts';
@@ -35,6 +35,11 @@ export class CopyFolder {
       if (match) this.#found.set(match[1]!, [...(this.#found.get(match[1]!) ?? []), name]);
       else if (OTHERS.test(name)) this.remove(join(dir, name));
     }
+  }
+
+  /** One that is set aside or was found. */
+  has(name: string): boolean {
+    return this.#found.get(name.slice(0, name.indexOf('.')))?.includes(name) === true;
   }
 
   newPath(target: TableName): string {
@@ -73,6 +78,10 @@ export class CopyFolder {
     const names = this.#found.get(id) ?? [];
     this.#found.delete(id);
     let newest: Table | null = null;
+    // The newest first: one that a newer one has replaced may still be there for the search.
+    const writtenAt = (name: string): number =>
+      statSync(join(this.#dir, name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (names.length > 1) names.sort((a, b) => writtenAt(b) - writtenAt(a));
     for (const name of names) {
       const path = join(this.#dir, name);
       const isAsLeft = newest === null && (await this.#isAsLeft(path));

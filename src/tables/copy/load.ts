@@ -45,6 +45,8 @@ export interface LoadOptions {
   readonly path: string;
   /** Called again when the supposed types do not hold. */
   readonly read: (sink: ColumnSink) => Promise<void>;
+  /** Size of the file; absent: a large one. */
+  readonly fileBytes?: number;
   /** Null: all types are inferred. */
   readonly companion: Pick<CompanionSchema, 'columns'> | null;
   /** Row ids in order; a function because the file may be read twice. Absent: 1…n. */
@@ -260,7 +262,8 @@ class TableWriter implements ColumnSink {
     const columns = [...this.#columns.values()].flatMap(({ position, isKeyed }) =>
       isKeyed ? [`c${position}`, `k${position}`] : [`c${position}`],
     );
-    this.#copy = new CopyFile(this.#options.path, columns);
+    const { path, fileBytes } = this.#options;
+    this.#copy = new CopyFile(path, columns, fileBytes);
   }
 
   #take(segment: Segment, rows: readonly (readonly Cell[])[]): void {

@@ -23,8 +23,10 @@ const LEAF = 13;
 const INTERIOR = 5;
 const LEAF_HEAD = 8;
 const INTERIOR_HEAD = 12;
-/** A cell takes at most 15 bytes, so our smallest page holds as many. */
-const MAX_CHILDREN = 1_000;
+/** Of one interior page; each takes up to 15 bytes: its page, an id and a pointer. */
+function maxChildren(pageBytes: number): number {
+  return Math.floor((pageBytes - INTERIOR_HEAD) / 15);
+}
 /** Pages per write. */
 const BUFFERED_PAGES = 64;
 /** SQLite locks bytes from here on and never uses their page. */
@@ -144,9 +146,10 @@ export class RowPages {
   /** The levels above the leaves; the top goes into `root`. */
   #putInteriors(root: Buffer): void {
     let children = this.#leaves;
-    while (children.length > MAX_CHILDREN) {
+    const most = maxChildren(this.#target.pageBytes);
+    while (children.length > most) {
       const parents: Child[] = [];
-      const count = Math.ceil(children.length / MAX_CHILDREN);
+      const count = Math.ceil(children.length / most);
       for (let index = 0; index < count; index++) {
         // Shared evenly, because SQLite accepts no page with one child.
         const [from, to] = [index, index + 1].map((part) =>

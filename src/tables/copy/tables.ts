@@ -5,6 +5,7 @@
  * new copy is built beside the old one and swapped in; workers reading the old one finish on it. Copies are derived
  * data: any may be deleted and is rebuilt, and one that others changed is not trusted (`copy-seal.ts`).
  */
+import { basename, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import type { FileSource } from '../../base/files/file-source.ts';
 import {
@@ -42,6 +43,8 @@ interface TablesOptions {
    * readable.
    */
   readonly onProblem: (target: TableTarget, problem: string | null) => void;
+  /** A copy that another one replaced stays until `release`. */
+  readonly isRead: (copy: string) => boolean;
   readonly now: () => number;
   readonly log: Log;
 }
@@ -81,6 +84,8 @@ class CopyEntry {
 }
 
 export class Tables {
+  /** Where the copies are. */
+  readonly dir: string;
   readonly #options: TablesOptions;
   readonly #entries = new Map<string, CopyEntry>();
   /** Calls of `current` in progress, by table id: their copies are not closed before use. */
@@ -89,6 +94,7 @@ export class Tables {
   #isClosed = false;
 
   constructor(options: TablesOptions) {
+    this.dir = options.dir;
     this.#options = options;
     this.#folder = new CopyFolder(options.dir, options.log);
   }
@@ -278,6 +284,14 @@ export class Tables {
         });
       }
     }
+  }
+
+  /** Nobody reads a copy of that name any more: deletes it if another one has replaced it. */
+  release(copy: string): void {
+    const id = copy.slice(0, copy.indexOf('.'));
+    const { table = null, reopening = null } = this.#entries.get(id) ?? {};
+    const isPresent = table ? basename(table.path) === copy : this.#folder.has(copy);
+    if (!isPresent && reopening === null) this.#folder.remove(join(this.dir, copy));
   }
 
   /** For a file that is gone: deletes the copy too. */
@@ -509,7 +523,7 @@ export class Tables {
     entry.isConfirmed = false;
     if (old && old !== table) {
       old.close();
-      this.#folder.remove(old.path);
+      if (!this.#options.isRead(basename(old.path))) this.#folder.remove(old.path);
     }
     this.#markUsed(target, entry);
     this.#settleLater(target, entry);
