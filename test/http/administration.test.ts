@@ -7,6 +7,7 @@ import type { Client } from '../support/service.ts';
 import { auditAfter, lastAuditId } from './changes.ts';
 import { sharedService } from './shared-service.ts';
 import { PASSWORD } from '../support/password.ts';
+import { answered } from '../support/send.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const DONE = { success: true };
@@ -23,17 +24,8 @@ interface Answer {
   readonly body: unknown;
 }
 
-async function ask(
-  method: string,
-  path: string,
-  body?: unknown,
-  client: Client = shared.superuser,
-): Promise<Answer> {
-  const sent = typeof body === 'string' ? body : JSON.stringify(body);
-  const response = await client.fetch(path, { method, ...(body !== undefined && { body: sent }) });
-  const text = await response.text();
-  return { status: response.status, body: text === '' ? null : JSON.parse(text) };
-}
+const ask = (method: string, path: string, body?: unknown, client: Client = shared.superuser) =>
+  answered(client, method, path, body);
 
 const ok = (body: unknown): Answer => ({ status: 200, body });
 const refused = (status: number, detail: string): Answer => ({ status, body: { detail } });

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Client, Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
+import { answered } from '../support/send.ts';
 
 let svc: Service;
 let root: Client;
@@ -15,14 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => svc?.[Symbol.asyncDispose]());
 
-async function post(path: string, body: unknown): Promise<{ status: number; body: any }> {
-  const response = await root.fetch(path, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return { status: response.status, body: await response.json() };
-}
+const post = (path: string, body: unknown) => answered(root, 'POST', path, body);
 
 describe('a histogram splits by what a search means by the name (EV-80, SL-41)', () => {
   beforeAll(async () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Client, Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { eventually } from './eventually.ts';
+import { answered } from '../support/send.ts';
 
 let svc: Service;
 let root: Client;
@@ -31,10 +32,7 @@ async function post(body: unknown): Promise<void> {
   expect((await root.fetch('/api/events/', init)).status).toBe(201);
 }
 
-async function ask(path: string, client = root) {
-  const response = await client.fetch(path);
-  return { status: response.status, body: (await response.json()) as Record<string, any> };
-}
+const ask = (path: string, client = root) => answered(client, 'GET', path);
 
 const encoded = encodeURIComponent;
 

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type { Client, Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { PASSWORD } from '../support/password.ts';
+import { send } from '../support/send.ts';
 
 let svc: Service;
 let root: Client;
@@ -21,26 +22,6 @@ beforeAll(async () => {
   root = await svc.as('root');
 });
 afterAll(() => svc[Symbol.asyncDispose]());
-
-async function send(
-  client: Client,
-  method: string,
-  path: string,
-  body?: unknown,
-  headers: Record<string, string> = {},
-) {
-  const response = await client.fetch(path, {
-    method,
-    headers,
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: text === '' ? null : JSON.parse(text),
-  };
-}
 
 /** A key of a new user with rights on all events; `settings` are its ingest settings. */
 async function keyOf(user: string, settings: Record<string, unknown>) {

@@ -6,6 +6,7 @@ import type { Client, Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { eventually } from './eventually.ts';
 import { PASSWORD } from '../support/password.ts';
+import { answered as send } from '../support/send.ts';
 
 let svc: Service;
 let root: Client;
@@ -24,22 +25,6 @@ beforeAll(async () => {
   root = await svc.as('root');
 });
 afterAll(() => svc[Symbol.asyncDispose]());
-
-async function send(
-  client: Client,
-  method: string,
-  path: string,
-  body?: unknown,
-  headers: Record<string, string> = {},
-) {
-  const response = await client.fetch(path, {
-    method,
-    headers,
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, body: text === '' ? null : JSON.parse(text) };
-}
 
 describe('tokens (EV-15 to EV-19)', () => {
   const issue = (body: unknown) => send(svc, 'POST', '/api-token-auth/', body);

@@ -6,6 +6,7 @@ import { gzipSync, zstdCompressSync, deflateSync } from 'node:zlib';
 import type { Client, Service } from '../support/service.ts';
 import { startService } from '../support/service.ts';
 import { PASSWORD } from '../support/password.ts';
+import { send } from '../support/send.ts';
 
 let svc: Service;
 let root: Client;
@@ -19,28 +20,6 @@ beforeAll(async () => {
   root = svc.withHeaders({ Authorization: `Basic ${btoa(`root:${PASSWORD}`)}` });
 });
 afterAll(() => svc[Symbol.asyncDispose]());
-
-async function send(
-  client: Client,
-  method: string,
-  path: string,
-  body?: unknown,
-  headers: Record<string, string> = {},
-) {
-  const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
-  const response = await client.fetch(path, {
-    method,
-    headers: { 'Content-Type': 'application/json', ...headers },
-    ...(text !== undefined && { body: text }),
-  });
-  const raw = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-  return {
-    status: response.status,
-    body: isJson && raw !== '' ? JSON.parse(raw) : raw,
-    headers: response.headers,
-  };
-}
 
 const create = (body: unknown, headers?: Record<string, string>, query = '') =>
   send(root, 'POST', `/api/events/${query}`, body, headers);
