@@ -1,7 +1,4 @@
-/**
- * Bodies of the routes about a user's own account, as schemas for the OpenAPI document (sections 9 and 11 of the
- * contract).
- */
+/** Limits are those the operations check. */
 import { Type, type TSchema } from '@sinclair/typebox';
 import { MAX_KEY_DAYS } from '../accounts/identity/api-keys.ts';
 import { MAX_NAME_CHARACTERS } from '../accounts/identity/names.ts';
@@ -9,22 +6,18 @@ import { MAX_PASSWORD_LENGTH } from '../accounts/identity/passwords.ts';
 import { MAX_SCOPES } from '../accounts/rights/scopes.ts';
 import { MAX_DESCRIPTION_CHARACTERS } from '../base/json/input.ts';
 
-// Their limits are those the operations check.
-/** A value or null. */
 export const nullable = <Schema extends TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
 
 export const newName = Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS });
 
-/** A password that is to be kept. */
 export const newPassword = Type.String({ format: 'password', maxLength: MAX_PASSWORD_LENGTH });
 
-/** What something new is for. */
 export const newDescription = Type.Optional(
   nullable(Type.String({ maxLength: MAX_DESCRIPTION_CHARACTERS })),
 );
 
-/** The life of a new key; null or absent: for ever. */
+/** Null or absent: for ever. */
 export const newExpiry = Type.Optional(
   nullable(Type.Integer({ minimum: 1, maximum: MAX_KEY_DAYS })),
 );
@@ -77,7 +70,6 @@ export const passwordChangeModel = Type.Object(
   { $id: 'PasswordChange' },
 );
 
-/** A sentence for people. */
 export const messageModel = Type.Object({ message: Type.String() }, { $id: 'Message' });
 
 export const apiKeysModel = Type.Array(

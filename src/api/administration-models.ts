@@ -1,6 +1,3 @@
-/**
- * Shapes of the administration routes for the OpenAPI document. A schema with a `$id` is a named model.
- */
 import { Type } from '@sinclair/typebox';
 import { VERBS } from '../accounts/rights/principal.ts';
 import { MAX_RESOURCE_CHARACTERS } from '../accounts/rights/resource-names.ts';

@@ -1,4 +1,3 @@
-/** What is said beside a dataset about how its file is read. */
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { invalidRequest } from '../base/errors.ts';

@@ -1,4 +1,3 @@
-/** Rows and columns of datasets. */
 import { AppError, invalidRequest, mismatch } from '../base/errors.ts';
 import { currentPerson } from '../base/scheduling/current-person.ts';
 import { type MaybePromise, whenResolved } from '../base/scheduling/maybe-promise.ts';
@@ -44,7 +43,7 @@ import { nextLink } from '../http/link-query.ts';
 import { bodyReply, emptyReply, jsonReply, type Reply, type Answer } from '../http/reply/reply.ts';
 import { whileAllowed } from '../http/reply/outgoing-stream.ts';
 
-/** A longer answer may outlast the caller's rights, which are then checked while it is sent. */
+/** Past it the caller's rights are checked while it is sent. */
 const LONG_ANSWER_ROWS = 10_000;
 const NO_PARAMETERS = parseListParameters(new URLSearchParams());
 const LIST_PARAMETERS = [
@@ -78,7 +77,6 @@ export interface RowAddress {
   readonly path: string;
 }
 
-/** One row by its own address. */
 export async function datasetRow(context: Context, address: RowAddress): Promise<Reply> {
   const { services, caller, origin, method } = context;
   const { name, path: alsoNamed, resource } = address;
@@ -127,7 +125,7 @@ function noRow(id: string): AppError {
   return new AppError('not-found', `Row ${id} not found`);
 }
 
-/** The columns of a row in a body: alone, or as those who change rows by the dataset's address write them. */
+/** Alone, or as those write them who change rows by the dataset's address. */
 function rowData(body: unknown, id: string): unknown {
   if (!isObject(body)) throw mismatch('update data must be an object');
   // No cell is an object, so this is no row with columns of these names.
@@ -162,7 +160,7 @@ function answerRows(
 
 function readPage(context: Context, query: RowsQuery, isHead: boolean): MaybePromise<RowsPage> {
   return context.services.reading.run(query.table, query.prepared, {
-    // A getter: only some reads can be aborted, and making the signal costs more than most others take.
+    // A getter: making the signal costs more than most reads take.
     get signal() {
       return context.request.signal;
     },
@@ -178,7 +176,7 @@ function hasRanges({ request: { headers } }: Context, format: Format): boolean {
   return !isCompressed || headers.has('range');
 }
 
-/** The whole export is made first, if it is not too large: it then has a length, and parts of it can be asked for. */
+/** Made first, if it is not too large: it then has a length and ranges. */
 async function exportReply(
   context: Context,
   query: RowsQuery,
@@ -274,7 +272,7 @@ async function mayStillRead(context: Context, resource: Resource): Promise<boole
   return mayAccess(await loadGrants(context.services.db, context.caller), resource, 'read');
 }
 
-/** Spreadsheet-like answers are downloads; NDJSON only when requested by name. */
+/** NDJSON only when requested by name. */
 function downloadHeader(
   resource: Resource,
   page: RowsPage,
@@ -287,7 +285,7 @@ function downloadHeader(
   return { 'Content-Disposition': contentDisposition(name.join('-'), page.format) };
 }
 
-/** For the script of the dataset page, which posts every change: many rows in one write, and a check of values before. */
+/** Of the dataset page's script: many rows in one write, and a check of values before. */
 export async function changeMany(context: Context, resource: Resource): Promise<Reply> {
   await requireChangeable(context, resource);
   const hash = await bodyHash(context);
@@ -392,7 +390,7 @@ function formatFor(accept: string | null): Format {
   return preferred === null ? 'json' : FORMATS[FORMAT_TYPES.indexOf(preferred)]!;
 }
 
-/** Of every strong tag the part that is the file version. */
+/** The part of each strong tag that is the file version. */
 export function versionsOf(ifMatch: string | null): string[] | null {
   if (ifMatch === null) return null;
   const tags = parseEntityTags(ifMatch);

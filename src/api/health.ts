@@ -1,6 +1,6 @@
 /**
- * Whether the server can work: whether the state database can be read and written and is where it was opened, found out at most once a
- * second, however many ask. The log says when it no longer can, and when it can again.
+ * Whether the state database can be read and written and is where it was opened, checked at most once a second. The log
+ * says when it no longer can, and when it can again.
  */
 import { pathsOf } from '../docroot/registry/addresses.ts';
 import { Elysia } from 'elysia';
@@ -43,7 +43,7 @@ export const healthRoute = new Elysia({ name: 'health' }).use(lifecycle).get(
       neverRedirects: true,
       comesFirst: true,
       hasJsonErrors: true,
-      // Health does not depend on the credentials of the request, so a failure to check them is no failure.
+      // A failure to check credentials is no failure of health.
       answersFailure: (failure: AppError, context: Context) =>
         failure.status >= 500 ? health(context, false) : jsonError(failure, context.requestId),
     },
@@ -58,7 +58,6 @@ export const healthRoute = new Elysia({ name: 'health' }).use(lifecycle).get(
   },
 );
 
-/** Addresses the published files answer at. */
 function endpointCount({ registry }: ServerServices): number {
   return registry
     .list()
@@ -84,7 +83,7 @@ function health(context: Context, isHealthy: boolean): Reply {
   return jsonReply({ ...common, ...known, ...(problems.length > 0 && { problems }) }, { status });
 }
 
-/** In the words of the log, without the places of folders. */
+/** Without paths of folders. */
 function problemsOf(services: ServerServices): string[] {
   const { config, events } = services;
   const { told } = checkOf(services);
@@ -105,14 +104,14 @@ const CHECK_LIMIT_MS = 2000;
 interface StateCheck {
   checkedAt: number;
   isHealthy: boolean;
-  /** What the log was told last, while it is not. */
+  /** The last message of the log while the state is unusable. */
   told: string | null;
   running: Promise<boolean> | null;
 }
 
 const checks = new WeakMap<ServerServices, StateCheck>();
 
-/** What the last check found if it is young enough, else the result of a new one, shared by all who wait for it. */
+/** The last result if young enough, else that of a new check, shared by all who wait. */
 export function isStateHealthy(services: ServerServices): boolean | Promise<boolean> {
   const check = checkOf(services);
   const age = services.clock.monotonic() - check.checkedAt;
@@ -120,7 +119,7 @@ export function isStateHealthy(services: ServerServices): boolean | Promise<bool
   return (check.running ??= runCheck(services, check));
 }
 
-/** For a look now and then, without being asked: as long as the database is in place that costs next to nothing. */
+/** Called at intervals: with the database in place it costs next to nothing. */
 export async function lookAtState(services: ServerServices): Promise<void> {
   const check = checkOf(services);
   if (check.told !== null || !isInPlace(services))
@@ -141,7 +140,7 @@ function isInPlace(services: ServerServices): boolean {
     services.requireStateInPlace();
     return true;
   } catch {
-    // The check that follows meets it again and tells it.
+    // The next check meets it again and reports it.
     return false;
   }
 }
@@ -161,7 +160,7 @@ async function runCheck(services: ServerServices, check: StateCheck): Promise<bo
   return check.isHealthy;
 }
 
-/** Each reason once. A database that is busy or full may be well again by itself; one that is gone is not. */
+/** Each reason once. A busy or full database may recover by itself; one that is gone does not. */
 function tell({ log }: ServerServices, check: StateCheck, error: unknown): void {
   const reason = error instanceof Error ? error.message : String(error);
   if (check.told === reason) return;

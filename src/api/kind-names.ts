@@ -1,11 +1,10 @@
 /**
- * What people read for the kind of a resource, the same words on every page: the format of a file where that is what it is
- * known by, else what it does. The API and the settings name types instead.
+ * Kinds of resources for people: the format where the file is known by it, else what it does. API and settings name types.
  */
 import { extensionOf } from '../base/paths.ts';
 import type { ResourceType } from '../docroot/kind.ts';
 
-/** A type where no single file is meant, such as in a choice. */
+/** For a choice of types. */
 export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
   csv: 'CSV',
   excel: 'Excel',
@@ -20,7 +19,7 @@ export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
   file: 'Other file',
 };
 
-/** Types that belong together, by what they are called as a choice of many. */
+/** For a choice of groups. */
 export const TYPE_GROUPS: readonly (readonly [name: string, types: readonly ResourceType[]])[] = [
   ['Tables', ['csv', 'excel', 'parquet', 'json', 'sqlite', 'dbf']],
   ['Documents', ['markdown', 'html']],
@@ -29,7 +28,6 @@ export const TYPE_GROUPS: readonly (readonly [name: string, types: readonly Reso
   ['Programs', ['handler']],
 ];
 
-/** Types that hold files of one format, or of many that are used alike. */
 const CALLED_BY_TYPE: ReadonlySet<ResourceType> = new Set([
   'excel',
   'parquet',
@@ -39,13 +37,13 @@ const CALLED_BY_TYPE: ReadonlySet<ResourceType> = new Set([
   'handler',
 ]);
 
-/** The kind of one resource: `CSV`, `Excel`, `PDF`, `Program`. */
+/** `CSV`, `Excel`, `PDF`, `Program`. */
 export function kindName({
   type,
   rel,
 }: {
   readonly type: ResourceType;
-  /** Path of the file in the document root. */
+  /** In the document root. */
   readonly rel: string;
 }): string {
   const extension = extensionOf(rel).slice(1);

@@ -97,7 +97,6 @@ export function registerEventMetrics(
   metrics.gauge('svc_tail_streams', 'Live tails that are open.', () => tails.count);
 }
 
-/** Of the file systems that hold the published folder and the state. */
 export function registerDiskMetrics(metrics: Metrics, { config }: Pick<App, 'config'>): void {
   const folders = { published: config.docroot, state: config.state_dir };
   let free: { labels: { folder: string }; value: number }[] = [];

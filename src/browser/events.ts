@@ -60,7 +60,6 @@ function showFigures(explorer: HTMLElement): void {
   }
 }
 
-/** Of events, or of a question about a dataset. */
 function queryIn(query: URLSearchParams): string {
   return query.get('q') ?? query.get('ask') ?? '';
 }

@@ -11,13 +11,12 @@ import { type Administrator, OPERATOR } from '../operations/administration.ts';
 import type { Invocation, Work } from './command.ts';
 import { commandLog, loadInvocation } from './configuration.ts';
 
-/** What a command is called with; what it resolves with is printed. */
+/** What the work resolves with is printed. */
 export interface AdminCall {
   readonly config: Config;
   readonly accounts: AccountsApp;
   readonly operator: Administrator;
   readonly invocation: Invocation;
-  /** Value of a required flag. */
   text(name: string): string;
 }
 

@@ -14,7 +14,6 @@ export interface Catalogue {
   readonly resources: readonly Resource[];
   readonly warnings: readonly string[];
   readonly problems: readonly { readonly rel: string; readonly reason: string }[];
-  /** Files that nobody is served. */
   readonly unserved: readonly { readonly rel: string; readonly reason: string }[];
   readonly services: ExplanationServices;
   /** Null: each syslog listener has its user. */

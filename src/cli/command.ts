@@ -32,13 +32,11 @@ export interface Invocation {
   readonly outside: Outside;
   /** Runs `work` after the command, even if it fails. */
   atEnd(work: () => void): void;
-  /** Names, flags and arguments of the command. */
   usage(): string;
 }
 
 export interface Command {
   readonly name: string;
-  /** One line for `svc --help`. */
   readonly summary: string;
   /** Internal: not in the help. */
   readonly hidden?: boolean;

@@ -1,8 +1,6 @@
 /**
- * What all administration shares: who may do it, lists, and the audit entry of every change.
- *
- * An administrator is a superuser of the server, or the operator at the command line, who owns the state directory
- * anyway. Routes check this too; the check here covers a route that forgets to.
+ * Shared by all administration. An administrator is a superuser, or the operator at the command line. Routes check this
+ * too; the check here covers a route that forgets to.
  */
 import type { AccountsApp } from '../app.ts';
 import { notAuthenticated } from '../accounts/identity/refusal.ts';
@@ -15,7 +13,6 @@ import type { Actor, Origin } from './access.ts';
 
 /** Only `administratorOf` makes one, so requiring it as a parameter is the check. */
 export interface Administrator extends Actor {
-  /** Null: the operator at the command line. */
   readonly user: Principal | null;
 }
 
@@ -33,7 +30,7 @@ export function administratorOf(caller: Caller, origin: Origin): Administrator {
   return { user: caller, origin };
 }
 
-/** The query string of a list, and members that must have exactly these values. */
+/** `exact`: members that must have exactly these values. */
 export interface ListRequest {
   readonly query: URLSearchParams;
   readonly exact?: ExactValues;
@@ -55,7 +52,6 @@ export function listOf<Services extends Pick<AccountsApp, 'lists'>>(
 
 const PROPOSED_NAMES = 50;
 
-/** Texts of one column, in their order. */
 export function firstNames(list: ReturnType<typeof listOf<AccountsApp>>, name: string) {
   return async (services: AccountsApp, admin: Administrator): Promise<string[]> => {
     const query = new URLSearchParams({ limit: String(PROPOSED_NAMES), sort: name });

@@ -27,7 +27,7 @@ export function describeList(
   };
 }
 
-/** Without `answer`: the plain success. */
+/** Without `answer`: `{"success": true}`. */
 export function describeChange(
   summary: string,
   errors: readonly number[],

@@ -16,7 +16,6 @@ type Operation<Input extends unknown[], Output> = (
   ...input: Input
 ) => Promise<Output>;
 
-/** `exactOf` reads the parameters that only this list has. */
 export function answersList(
   list: Operation<[ListRequest], ListPage>,
   exactOf?: (context: Context) => ExactValues,
@@ -71,7 +70,7 @@ export function successReply(): Reply {
 }
 
 export const adminChecks = { access: 'superuser', refusesScopedKeys: true } as const;
-/** For what holds no secrets. */
+/** For answers without secrets. */
 export const repeatableAdminChecks = { ...adminChecks, repeats: () => undefined } as const;
 
 export function adminOf({ caller, origin }: Context): Administrator {

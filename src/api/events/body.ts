@@ -17,34 +17,32 @@ import type { Context } from '../../http/context.ts';
 import { multipartFields, urlencodedFields } from '../../http/body/form-body.ts';
 import { decodeUtf8, JsonParseError, parseEventJson } from '../../events/intake/json-text.ts';
 
-/** A body without its content encoding. */
 export interface DecodedBody {
   readonly pieces: Pieces;
-  /** How many events it holds, about; at least 1. */
+  /** Estimated; at least 1. */
   readonly events: number;
 }
 
-/** A body with events. */
 interface EventBody extends DecodedBody {
   /** `json`, NDJSON lines, or a form as JSON text. */
   readonly form: 'json' | 'lines' | 'fields';
 }
 
-/** How an accepting route takes a body; the limits of events unless it says otherwise. */
+/** The limits of events unless given. */
 interface BodyRules {
   readonly takesLines: boolean;
   /** Names of a form whose values gather. */
   readonly lists?: readonly string[];
-  /** Of the body as received and once it is decompressed. */
+  /** As received and decompressed. */
   readonly maxBytes?: number;
-  /** Holds the body; none for the small bodies of `maxBytes`. */
+  /** Absent for small bodies. */
   readonly place?: QueuePlace;
 }
 
 interface Reading {
-  /** One that the reader of the body undoes itself. */
+  /** Undone by the reader of the body. */
   readonly ownCoding?: string;
-  /** A lower limit for both forms of the body. */
+  /** For both forms. */
   readonly mostBytes?: number;
   readonly place?: QueuePlace | null;
   /** Stands about once in an event. */
@@ -60,11 +58,11 @@ const LINES: ReadonlySet<string> = new Set([
 /** The member that every event has. */
 const DATA = '"data"';
 
-/** A body up to here is read in one go, its room taken before; the room of larger ones grows as they come in. */
+/** Read in one go, its room taken before; larger ones take room as they arrive. */
 const MAX_WHOLE_BYTES = 1024 * 1024;
-/** Of one body in memory: a credential may send many at once. */
+/** Per body: a credential may send many at once. */
 const MAX_MEMORY_BYTES = 256 * 1024;
-/** Who sends less than 4 KiB a second, for more than a minute, holds room that others need. */
+/** A sender below 4 KiB a second for more than a minute holds room that others need. */
 const PATIENCE_MS = 60_000;
 const SLOWEST_BYTES_PER_MS = 4;
 /** A form is one event, and read in one go: percent-encoding makes three bytes of one. */
@@ -104,7 +102,6 @@ export async function decodedBody(
     : gathered(inflated(stream, coding), { maxBytes: maxDecoded, place, clock, marks });
 }
 
-/** What `gathered` goes by. */
 interface Gathering {
   readonly maxBytes: number;
   readonly place: QueuePlace | null;
@@ -113,8 +110,8 @@ interface Gathering {
 }
 
 /**
- * All of a stream in blocks, each of which has its room in the place before it is kept, or in the file of the place. Throws
- * `too-large`, `bad-request` for a stream that is too slow, and as `QueuePlace.take` and `spool`; the stream is left before that.
+ * In blocks, each of which has its room in the place, or in its file, before it is kept. Throws `too-large`, `bad-request`
+ * for a stream that is too slow, and as `QueuePlace.take` and `spool`.
  */
 export async function gathered(
   stream: AsyncIterable<Uint8Array>,
@@ -152,10 +149,7 @@ export async function gathered(
   return { pieces, events: marks.events };
 }
 
-/**
- * A body of a known size that is read in one go. Throws `bad-request` when it is too slow: nobody can stop the reading then,
- * so its room is given back when it ends.
- */
+/** Throws `bad-request` when it is too slow: the reading cannot be stopped then, so its room is given back when it ends. */
 export async function readInTime(
   reading: Promise<Uint8Array>,
   bytes: number,
@@ -188,7 +182,7 @@ function tooSlow(): AppError {
   return new AppError('bad-request', 'The request body came too slowly');
 }
 
-/** The pieces as one; of a single one no copy is made. */
+/** A single piece is not copied. */
 export function joined(pieces: Pieces): Uint8Array {
   if (pieces instanceof Uint8Array) return pieces;
   if (pieces instanceof SpoolFile) return pieces.head(pieces.length);
@@ -210,7 +204,7 @@ export async function eventBody(context: Context, rules: BodyRules): Promise<Eve
   if (mediaType === 'application/x-www-form-urlencoded') {
     const body = await decoded();
     const { pieces } = body;
-    // curl -d says so of everything.
+    // curl -d calls everything a form.
     const head = pieces instanceof SpoolFile ? pieces.head(256) : joined(pieces).subarray(0, 256);
     if (/^\s*[[{]/.test(Buffer.from(head).toString('latin1'))) return { ...body, form: 'json' };
     if (lengthOf(pieces) > formBytes(context))
@@ -263,7 +257,6 @@ export class MarkCounter {
     this.#most = most;
   }
 
-  /** At least 1, at most `most`. */
   get events(): number {
     return Math.max(1, this.#count);
   }
@@ -291,12 +284,12 @@ export class MarkCounter {
   }
 }
 
-/** Names, queries and settings; it is parsed at once, so more would hold everybody up. */
+/** It is parsed at once. */
 export const MAX_SMALL_BODY_BYTES = 1024 * 1024;
 
 /**
- * The value of a body of at most 1 MiB; of a form an object, where names in `lists` may repeat. Throws `too-large`, and
- * `bad-request` with the text for bodies that are no JSON.
+ * Of a form an object, where names in `lists` may repeat. Throws `too-large`, and `bad-request` for bodies that are no
+ * JSON.
  */
 export async function eventJsonBody(
   context: Context,

@@ -1,7 +1,4 @@
-/**
- * What the accepting routes of log clients have in common (EV section 9): credentials, limits, counters; each has its own
- * words for a failure.
- */
+/** What the routes of log clients share: credentials, limits, counters; each has its own words for a failure. */
 import { Type } from '@sinclair/typebox';
 import { AppError } from '../../base/errors.ts';
 import type { QueuePlace } from '../../events/intake/queue-room.ts';
@@ -21,7 +18,6 @@ import { refusalOf } from '../../accounts/identity/refusal.ts';
 import { splitAuthorization } from '../../accounts/identity/method.ts';
 import type { BodyDescription, OperationDescription } from '../../http/operation-description.ts';
 
-/** How a log protocol is spoken over HTTP. */
 export interface DialectAdapter {
   readonly dialect: string;
   /** Throws `unsupported-media-type` for a body the dialect cannot read. */
@@ -29,21 +25,18 @@ export interface DialectAdapter {
   /** Stands about once in an entry. */
   readonly mark: string;
   readonly failure: (failure: AppError, context: Context) => Reply;
-  /** What a failure is made of. */
   readonly failureBodies: readonly BodyDescription[];
-  /** Headers of the request the dialect asks for, in lower case. */
+  /** That the dialect asks for, in lower case. */
   readonly headers?: readonly string[];
-  /** A content encoding the dialect undoes itself. */
   readonly ownCoding?: string;
 }
 
-/** What holds for all routes of log clients. */
 export const DIALECT_RULES = {
   access: 'user',
   takesIngestCredentials: true,
   neverRedirects: true,
   leavesOtherMethods: true,
-  // Who may not write at all learns that first; the handler refuses the others itself.
+  // A missing right is reported first; the handler refuses the others.
   isExemptFromReadOnly: true,
   takesEventsBy: ['GET', 'POST', 'PUT'],
   onRefused: noteUnknownSender,
@@ -60,14 +53,12 @@ const PARAMETERS = ['index', 'sourcetype', 'source', 'host', 'dry_run'].map(
     }) as const,
 );
 
-/** The handler of an accepting route. */
 export function accepts(
   adapter: DialectAdapter,
 ): (context: Asked & { route: string }) => Promise<Reply> {
   return ({ ask, route }) => accept(ask, adapter, patternOf(route, {}));
 }
 
-/** Checks and description of an accepting route. `describes` needs no parameters: all have the same. */
 export function dialectRoute(
   { failure, failureBodies }: DialectAdapter,
   describes: OperationDescription,
@@ -148,7 +139,7 @@ function headersOf(headers: Headers, names: readonly string[]): Record<string, s
   return found;
 }
 
-/** Counts a refused credential of an accepting request. Passwords are never hashed: of Basic the name counts. */
+/** Passwords are never hashed: of Basic the name counts. */
 export async function noteUnknownSender(context: Context, reason: AppError): Promise<void> {
   if (context.method !== 'POST' || refusalOf(reason)?.reason !== 'unknown') return;
   const { headers } = context.request;

@@ -46,7 +46,7 @@ const TYPES = {
   csv: 'text/csv; charset=utf-8',
 } as const;
 type Format = keyof typeof TYPES;
-/** A longer answer may outlast the caller's rights, which are then checked while it is sent. */
+/** Past it the caller's rights are checked while it is sent. */
 const LONG_ANSWER_EVENTS = 1_000;
 const OFFERED: Readonly<Record<string, Format>> = {
   'application/json': 'json',

@@ -16,7 +16,6 @@ import { admitIntake, ingestEvents } from '../../operations/events/events.ts';
 import { type DialectAdapter, dialectRoute } from './dialect.ts';
 
 const MEDIA_TYPE = 'application/vnd.fdo.journal';
-/** Bytes that are stored together. */
 const PART_BYTES = 1024 * 1024;
 /** A longer entry, such as one with a core dump, is left out. */
 const MAX_ENTRY_BYTES = 16 * 1024 * 1024;
@@ -100,7 +99,7 @@ async function* parts(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Part> {
   let waiting: Uint8Array[] = [];
   let size = 0;
   for await (const piece of stream) {
-    // The reader reuses what it gives.
+    // The reader reuses its buffer.
     waiting.push(new Uint8Array(piece));
     size += piece.length;
     if (size < PART_BYTES) continue;

@@ -51,7 +51,7 @@ const fieldErrorsModel = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Each field at fault with what is wrong with it, or `detail` alone',
 });
 
-/** What event routes answer to data they refuse; their other failures are those of every route. */
+/** For refused data; other failures are those of every route. */
 export const eventFailureBodies: FailureBodies = (status) =>
   status === 400
     ? [{ schema: Type.Union([fieldErrorsModel, Type.Array(fieldErrorsModel)]) }]
@@ -122,7 +122,6 @@ const query = (
   schema,
 });
 
-/** The filters of the list of events. */
 const filterParameters: readonly ParameterDescription[] = [
   query('index', 'Equal to this'),
   query('sourcetype', 'Equal to this'),

@@ -30,10 +30,9 @@ export const LIST_PARAMETERS: readonly string[] = [
 ];
 export const FILTER_PARAMETERS: readonly string[] = FILTERS;
 
-/** Thrown-like result of reading parameters: the answer that says what is wrong. */
+/** Or the answer that says what is wrong. */
 export type Read<Value> = { readonly value: Value } | { readonly reply: Reply };
 
-/** The filters of a request; errors go into `errors`. */
 export function readSelection(context: Context, errors: FieldErrors): Selection {
   const members: Record<string, string> = {};
   for (const name of MEMBERS) {
@@ -53,7 +52,7 @@ export function readSelection(context: Context, errors: FieldErrors): Selection 
   };
 }
 
-/** The answer to a `search` with NUL; null when it has none. */
+/** Null without NUL. */
 export function nulReply(context: Context): Reply | null {
   const search = context.queryValue('search');
   if (search === null || !search.includes('\0')) return null;
@@ -69,7 +68,6 @@ function readTime(context: Context, name: string, errors: FieldErrors): number |
   return micros;
 }
 
-/** A whole number in a range; `otherwise` when absent. */
 export function readWhole(
   context: Context,
   name: string,
@@ -95,7 +93,6 @@ interface ListQuery {
   readonly offset: number;
   readonly afterId: number | null;
   readonly counts: boolean;
-  /** Makes the cursor that goes on behind an id. */
   readonly cursorAfter: (id: number) => string;
 }
 
@@ -144,7 +141,7 @@ function idOfCursor(cursor: string, tie: string): number | undefined {
   return /^\d{1,15}$/.test(id) && given === tie ? Number(id) : undefined;
 }
 
-/** `X-Ignored-Parameters` for parameters nobody knows; no header when there are none. */
+/** No header when there are none. */
 export function ignoredHeader(context: Context, known: readonly string[]): Record<string, string> {
   const ignored = [...new Set(context.query.keys())].filter((name) => !known.includes(name));
   if (ignored.length === 0) return {};

@@ -15,19 +15,15 @@ import type { Route, ServerServices } from '../../http/context.ts';
 export interface ApiDescription {
   /** JSON text in UTF-8, in pieces. */
   readonly pieces: readonly Uint8Array[];
-  /** Without quotes; equal for equal documents. */
   readonly etag: string;
 }
 
-/** Characters of a piece: a shorter answer is sent whole. */
+/** A shorter answer is sent whole. */
 const PIECE = 256 * 1024;
 
 const descriptions = new WeakMap<ServerServices, SharedWork<ApiDescription>>();
 
-/**
- * The document of a caller: what has one of the tags, or all. Takes a few milliseconds for a hundred resources; works in
- * slices for thousands.
- */
+/** With one of the tags, or all. A few milliseconds for a hundred resources; works in slices for thousands. */
 export function describeApi(
   services: ServerServices,
   caller: Caller,
@@ -69,7 +65,7 @@ async function describe(
 interface CallersApi {
   /** Without their columns. */
   readonly resources: readonly DescribedResource[];
-  /** The input of a document with only these resources. `maxWaitMs` bounds the wait for the programs of handlers. */
+  /** `maxWaitMs` bounds the wait for handlers. */
   orderOf(shown: readonly DescribedResource[], maxWaitMs?: number): Promise<DocumentOrder>;
 }
 
@@ -97,7 +93,7 @@ export async function callersApi(services: ServerServices, caller: Caller): Prom
   };
 }
 
-/** For an empty document root, a superuser and everything switched on: the document that is published. */
+/** As for an empty document root, a superuser and everything switched on. */
 export function hostedDocument(routes: readonly Route[]): JsonObject {
   return openApiDocument({
     routes,

@@ -1,4 +1,3 @@
-/** One operation of the OpenAPI document as its page shows it. */
 import type { JsonObject } from './models.ts';
 import {
   choicesOf,
@@ -20,7 +19,6 @@ export interface OperationField {
   readonly isRequired: boolean;
   /** Null: any text may be typed. */
   readonly choices: readonly string[] | null;
-  /** Placeholder of an empty field; `''`: none. */
   readonly preset: string;
 }
 
@@ -48,7 +46,7 @@ export interface ApiOperation {
   readonly path: string;
   readonly summary: string;
   readonly fields: readonly OperationField[];
-  /** Every form the body may have, the preferred one first. */
+  /** The preferred one first. */
   readonly bodies: readonly OperationBody[];
   readonly answers: readonly OperationAnswer[];
 }

@@ -1,8 +1,6 @@
 /**
- * The list of operations and one operation, for the pages of `/docs`.
- *
- * Both generate only the part of the document that they show, so they are fast in a folder of thousands of files, and
- * wait for no file that was never read.
+ * For the pages of `/docs`. Only the part of the document that they show is generated, so they are fast in a folder of
+ * thousands of files and wait for no file that was never read.
  */
 import type { Caller } from '../../accounts/rights/principal.ts';
 import { encodePath } from '../../base/paths.ts';
@@ -44,7 +42,6 @@ export interface OperationLink extends OperationName {
 
 export interface ApiListing {
   readonly files: readonly OperationGroup[];
-  /** Files that match, on all pages. */
   readonly fileCount: number;
   readonly previous: number | null;
   readonly next: number | null;
@@ -52,10 +49,9 @@ export interface ApiListing {
 }
 
 const PAGE_FILES = 50;
-/** Without an answer in this time, programs and files are shown with what is known already. */
+/** Then programs and files are shown with what is known. */
 const MAX_WAIT_MS = 400;
 
-/** What precedes the name of a file in its addresses. */
 const AREAS = ['', '/api', '/schema', '/ui', '/media'];
 
 const PARTS: Readonly<Record<OperationTag, string>> = {

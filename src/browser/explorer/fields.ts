@@ -3,7 +3,6 @@ import { make, quietButton } from '../shared/element.ts';
 import { localNumber } from '../shared/times.ts';
 import { type Narrow, valueText } from './terms.ts';
 
-/** As `/api/events/fields` describes it. */
 export interface Field {
   readonly name: string;
   readonly count: number;

@@ -1,4 +1,3 @@
-/** Row count, selection count and go-to-row, below the grid. */
 import { countText } from '../../pages/grid/model.ts';
 import { make, makeForm } from '../shared/element.ts';
 import { localNumber } from '../shared/times.ts';

@@ -20,7 +20,7 @@ interface PrintingOptions {
   first(): number;
 }
 
-/** Some twenty sheets of paper; downloads have all rows. */
+/** Some twenty sheets of paper. */
 const MAX_ROWS = 1_000;
 
 export function startPrinting(options: PrintingOptions): void {

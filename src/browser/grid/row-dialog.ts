@@ -1,4 +1,3 @@
-/** One row as a form: read whole texts, edit, or add a row. */
 import {
   cellOf,
   type CellValue,

@@ -1,7 +1,4 @@
-/**
- * `svc backup`: an archive of the state and, with a flag, of the document root. Works while a
- * server runs.
- */
+/** Works while a server runs. */
 import { resolve } from 'node:path';
 import { openAccounts } from '../../app.ts';
 import { backUp } from '../../operations/backups.ts';

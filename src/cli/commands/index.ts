@@ -1,4 +1,4 @@
-/** All commands with their flags, in the order of the help. */
+/** In the order of the help. */
 import type { Command as Parser } from 'commander';
 import { version as build } from '../../base/version.ts';
 import { type Command, command, JSON_FLAG, ROOT_FLAG } from '../command.ts';

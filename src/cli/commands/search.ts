@@ -1,4 +1,3 @@
-/** `svc search`: runs a query from the command line. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { commands } from '../../language/commands/index.ts';

@@ -1,4 +1,3 @@
-/** Applies the rules that decide access. */
 import type { App } from '../../app.ts';
 import { withoutEndSlashes } from '../../base/paths.ts';
 import { getApiKey } from '../../accounts/identity/api-keys.ts';
@@ -24,7 +23,6 @@ import { permissionNames } from '../access.ts';
 import type { Administrator } from '../administration.ts';
 import { userView, type UserView } from './users.ts';
 
-/** Each index is named below it. */
 const EVENTS = '@events';
 
 export type ExplanationServices = Pick<App, 'db' | 'clock' | 'registry' | 'config'>;
@@ -60,7 +58,7 @@ export interface Explanation {
   readonly names: readonly string[];
   /** Permissions that give the right, with the user's groups that hold them. */
   readonly granted_by: readonly GroupGrant[];
-  /** Scopes of the given key; null: no key, or one without scopes. */
+  /** Null: no key, or one without scopes. */
   readonly scopes: readonly string[] | null;
   readonly notes: readonly string[];
 }

@@ -170,7 +170,7 @@ export async function revokeFromGroup(
   );
 }
 
-/** The first ones only; a page asks for more as the reader types. */
+/** The first ones; a page asks for more as the reader types. */
 export const groupNames = firstNames(listGroups, 'name');
 
 /** Throws `not-found`. */

@@ -93,7 +93,7 @@ export function groupsOf(
   return groupsOfUsers(db, userIds);
 }
 
-/** The first ones only; a page asks for more as the reader types. */
+/** The first ones; a page asks for more as the reader types. */
 export const usernames = firstNames(listUsers, 'username');
 
 /** Compares as `findUser`. Throws `not-found`. */

@@ -11,7 +11,7 @@ import { type Origin, record } from '../access.ts';
 
 export const NO_EVENT_PERMISSION = 'You do not have permission to perform this action.';
 
-/** The caller's grants, with those of `events.default_access`. */
+/** With those of `events.default_access`. */
 export async function eventGrants(
   services: Pick<App, 'config' | 'db'>,
   caller: Principal,
@@ -25,7 +25,7 @@ export function withDefaultAccess({ config }: Pick<App, 'config'>, grants: Grant
   return { ...grants, patterns: { read: [...read, '@events'], write } };
 }
 
-/** Requires the right on at least one index and returns the grants. Throws `permission-denied`, audited. */
+/** On at least one index. Throws `permission-denied`, audited. */
 export async function requireEventRight(
   services: App,
   caller: Principal,
@@ -76,7 +76,7 @@ export async function auditDenial(
   );
 }
 
-/** The indexes that hold events and may be read; null: all present and future ones. */
+/** With events; null: all present and future ones. */
 export function readableIndexes(services: App, grants: Grants): string[] | null {
   // No index has this name: it is longer than allowed.
   if (grantsCoverEvents(grants, 'x'.repeat(256), 'read')) return null;

@@ -29,7 +29,6 @@ import {
 } from './event-access.ts';
 import { ingestSettingsOf } from './ingest-settings.ts';
 
-/** The body is decompressed. */
 interface IntakeRequest {
   readonly dialect: string;
   readonly mode: string;
@@ -45,7 +44,7 @@ interface IntakeRequest {
   readonly isMinimal: boolean;
   /** Whose counters are increased; the caller's credential when absent. */
   readonly sender?: Sender;
-  /** Value of `Idempotency-Key`, and the route it counts for. */
+  /** The key, and the route it counts for. */
   readonly idempotency: { readonly route: string; readonly key: string } | null;
 }
 
@@ -237,7 +236,6 @@ export async function getEvent(
 }
 
 interface ListedEvents {
-  /** Its body streams. */
   readonly answer: Response;
   /** Whether the caller may still read every index that could be read when the list began; asked during long bodies. */
   readonly mayStillRead: () => Promise<boolean>;

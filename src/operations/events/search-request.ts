@@ -7,7 +7,6 @@ import type { Value } from '../../language/expressions/value.ts';
 
 export interface SearchRequest {
   readonly query: string;
-  /** The query is a statement in SQL. */
   readonly sql?: SqlOrder;
   readonly parameters: Readonly<Record<string, Value>>;
   readonly limit: number;

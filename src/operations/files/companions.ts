@@ -1,8 +1,6 @@
 /**
- * The companion files of a dataset, for those who cannot or shall not write into `.svc`: read, checked, written and
- * deleted, with a look at what the file would become.
- *
- * Who may change the rows of a dataset may say how its file is read: both decide what others see of it.
+ * The companion files of a dataset, for callers without access to `.svc`. Who may change the rows may say how the file is
+ * read: both decide what others see of it.
  */
 import type { App } from '../../app.ts';
 import { loadGrants } from '../../accounts/rights/permissions.ts';
@@ -28,7 +26,6 @@ export interface Companions {
   /** Null: there is no such file, or it holds no object. */
   readonly options: CompanionObject | null;
   readonly schema: CompanionObject | null;
-  /** What is wrong with the dataset, for instance with these. */
   readonly problem: string | null;
   readonly version: string;
 }

@@ -1,4 +1,3 @@
-/** Content and media: find, open, render, describe. Changes no file, so only refusals are audited. */
 import type { App } from '../../app.ts';
 import type { Caller, Verb } from '../../accounts/rights/principal.ts';
 import { AppError } from '../../base/errors.ts';

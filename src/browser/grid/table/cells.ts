@@ -1,4 +1,4 @@
-/** The grid's DOM: head, rows, cells, and the place an element stands for. Stateless. */
+/** Head, rows, cells, and the place an element stands for. Stateless. */
 import {
   cellOf,
   type GridColumn,

@@ -1,7 +1,4 @@
-/**
- * Copy and cut: the selected rows, the block of cells, or the active cell, as spreadsheets take
- * them.
- */
+/** The selected rows, the block, or the active cell, as spreadsheets take them. */
 import {
   cellOf,
   countText,

@@ -1,4 +1,4 @@
-/** The grid's keys. The page handles events first, so its own keys win. */
+/** The page handles events first, so its own keys win. */
 import type { GridColumn, GridRow } from '../../../pages/grid/model.ts';
 import type { Place } from './places.ts';
 import type { GridTable } from './table.ts';

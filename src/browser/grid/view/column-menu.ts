@@ -4,7 +4,6 @@ import { closer, make, makeForm, makeSelect, openMenu, submitter } from '../../s
 
 interface ColumnActions {
   sort(isDescending: boolean, isMore: boolean): void;
-  /** Null removes the condition. */
   filter(member: unknown): void;
   pin(): void;
   move(by: -1 | 1): void;

@@ -1,4 +1,3 @@
-/** The view's address, its API request, and downloads. */
 import type { GridData } from '../../../pages/grid/model.ts';
 import { joinNames } from '../../../pages/grid/view.ts';
 import { closer, make, openMenu, quietButton } from '../../shared/element.ts';

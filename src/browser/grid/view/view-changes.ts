@@ -1,4 +1,4 @@
-/** Changes to the columns of a view, each returned as the changed part of the view. */
+/** Each returns the changed part of the view. */
 import type { SortStep, View } from '../../../pages/grid/view.ts';
 
 /** Cycles ascending, descending, file order; `isMore` keeps the other sort columns. */

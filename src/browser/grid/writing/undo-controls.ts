@@ -1,4 +1,3 @@
-/** Undo and redo: buttons and messages. */
 import { isConflict, messageOf } from '../../shared/ask.ts';
 import { quietButton } from '../../shared/element.ts';
 import type { Notices } from '../notices.ts';

@@ -1,4 +1,3 @@
-/** The `svc admin` commands that look at the published files. */
 import { compareBytes } from '../../../base/paths.ts';
 import { OPERATOR } from '../../../operations/administration.ts';
 import {

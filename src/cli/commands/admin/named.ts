@@ -1,4 +1,3 @@
-/** What the flags of `svc admin` commands name. */
 import type { AccountsApp } from '../../../app.ts';
 import { findGroup, type Group, listGroups } from '../../../accounts/rights/groups.ts';
 import type { Permission } from '../../../accounts/rights/permissions.ts';
