@@ -83,7 +83,7 @@ describe('DS-67: display', () => {
     expect(rows[1]).toBe(
       '{"_row_id":2,"i":9007199254740993,"d":-20000000000000000000.25,"u":18446744073709551615,' +
         '"moment":"2024-01-01T00:00:00.500","utc":"2024-01-01T00:00:00.500Z","day":"2023-12-31","list":[],"pair":null,' +
-        '"text":"","raw":"plain"}',
+        '"text":"","raw":"cGxhaW4="}',
     );
     expect(JSON.parse(rows[2]!)).toMatchObject({
       i: null,
