@@ -22,7 +22,7 @@ export function identityOf(version: string): SourceCommit {
 }
 
 /**
- * `0.1.0` for the commit with the tag `v0.1.0`; before it `0.1.0~20260102030405.1a2b3c4d5e6f`, which Debian sorts below, by
+ * `0.3.0` for the commit with the tag `v0.3.0`; before it `0.3.0~20260102030405.1a2b3c4d5e6f`, which Debian sorts below, by
  * the time of the commit.
  */
 export function debianVersion(identity: SourceCommit): string {

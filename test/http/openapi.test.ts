@@ -2,6 +2,7 @@
  * `/openapi.json` over HTTP (DS-190 to DS-192): per caller, valid by two independent readers, good enough to generate a
  * client from that talks to the server.
  */
+import manifest from '../../package.json' with { type: 'json' };
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -80,6 +81,8 @@ async function readAll(client: Client): Promise<void> {
   }
 }
 
+const BLANK = { type: 'string', enum: [''] };
+
 describe('for each caller', () => {
   const shared = sharedService({ files }, /broken\.csv/);
   beforeAll(() => readAll(shared.reader));
@@ -92,6 +95,7 @@ describe('for each caller', () => {
       const document = await documentOf(client);
       expect(document.openapi).toBe('3.1.0');
       expect(document.info).toEqual({ title: 'svc', version: '0.3.0' });
+      expect(manifest.version).toBe('0.3.0');
       await requireValid(document);
     }
   });
@@ -146,10 +150,10 @@ describe('for each caller', () => {
       items: {
         properties: {
           _row_id: { type: 'integer' },
-          id: { type: ['integer', 'string'], examples: [1] },
+          id: { oneOf: [{ type: 'integer' }, BLANK], examples: [1] },
           name: { type: 'string', examples: ['cup'] },
-          price: { type: ['number', 'string'], examples: [2.5] },
-          active: { type: ['boolean', 'string'], examples: [true] },
+          price: { oneOf: [{ type: 'number' }, BLANK], examples: [2.5] },
+          active: { oneOf: [{ type: 'boolean' }, BLANK], examples: [true] },
         },
       },
     });

@@ -242,7 +242,7 @@ const ROW_ID = { type: 'integer', minimum: 1, description: 'Stays with its row' 
 function rowSchema({ columns, blank }: DescribedRows): JsonObject {
   const properties = columns.map((column): [string, JsonObject] => [
     column.name,
-    columnSchema(column, blank === 'null' ? 'null' : 'string'),
+    columnSchema(column, blank === 'null' ? 'null' : column.isPure ? BLANK : 'string'),
   ]);
   return {
     type: 'object',
@@ -271,10 +271,20 @@ export function inputSchema(
   };
 }
 
-function columnSchema({ type, example }: DescribedColumn, ...besides: string[]): JsonObject {
-  const types = [...new Set([type, ...besides])];
+/** Besides its values a column may have the empty text. */
+const BLANK = '';
+
+function columnSchema(
+  { type, example, isBase64 }: DescribedColumn,
+  ...besides: string[]
+): JsonObject {
+  const types = [...new Set([type, ...besides.filter((one) => one !== BLANK)])];
+  const isBlankToo = besides.includes(BLANK) && type !== 'string';
   return {
-    type: types.length === 1 ? types[0] : types,
+    ...(isBlankToo
+      ? { oneOf: [{ type }, { type: 'string', enum: [''] }] }
+      : { type: types.length === 1 ? types[0] : types }),
+    ...(isBase64 && { contentEncoding: 'base64' }),
     ...(example === undefined ? {} : { examples: [example] }),
   };
 }

@@ -5,7 +5,7 @@
  * error, and an answer that is Elysia's own rendering of it, recognised by its text, is replaced: Elysia would show
  * the message of an exception to everybody.
  */
-import { Elysia, ValidationError } from 'elysia';
+import { Elysia } from 'elysia';
 import { THROWN_HEADER, type Thrown } from '../host-protocol.ts';
 
 /** Never rejects. */
@@ -54,7 +54,8 @@ export async function createRouterApp(router: Elysia): Promise<RouterApp> {
   ): Promise<Response> {
     if (!(await isOwnRendering(response, error))) return response;
     if (code === 'NOT_FOUND') return nothingThere(elysia, request);
-    if (code === 'VALIDATION') return Response.json({ detail: issuesOf(error) }, { status: 422 });
+    if (code === 'VALIDATION')
+      return Response.json({ detail: issuesOf(error, request, elysia.routes) }, { status: 422 });
     if (response.status >= 400 && response.status < 500) {
       const detail = error instanceof Error ? error.message : 'Bad Request';
       return Response.json({ detail }, { status: response.status });
@@ -96,25 +97,84 @@ function nothingThere(elysia: Elysia, { method, url }: Request): Response {
   return Response.json({ detail: 'Method Not Allowed' }, { status: 405, headers });
 }
 
-function issuesOf(error: unknown): object[] {
-  if (!(error instanceof ValidationError)) return [];
-  const source = error.type === 'params' ? 'path' : error.type;
-  const issues = error.all.slice(0, MAX_ISSUES).map((issue) => {
-    const at = 'path' in issue && typeof issue.path === 'string' ? issue.path : '';
-    const fields = at.split('/').filter((field) => field !== '');
-    const msg = 'message' in issue && typeof issue.message === 'string' ? issue.message : '';
-    return { type: 'value_error', loc: [source, ...fields], msg: msg || 'The value is not valid' };
-  });
-  return issues.length > 0
-    ? issues
-    : [{ type: 'value_error', loc: [source], msg: 'The value is not valid' }];
+function issuesOf(error: unknown, request: Request, routes: Routes): object[] {
+  const { all, error: single, type, value } = error as Partial<Refusal>;
+  const found = all ?? (single ? [single] : []);
+  const isPlaced = type !== undefined && type !== 'property';
+  const place = isPlaced ? [PLACES[type] ?? type] : placeOf(value, request, routes);
+  const issues = new Map<string, object>();
+  for (const { path, message, schema } of found.slice(0, MAX_ISSUES)) {
+    const loc = [...place, ...(path ?? '').split('/').filter((field) => field !== '')];
+    const isUnion = message === 'Expected union value';
+    const msg = (isUnion && expectation(schema)) || message || 'The value is not valid';
+    const key = loc.join('/');
+    // A missing value is no value of its type either.
+    if (!issues.has(key)) issues.set(key, { type: 'value_error', loc, msg });
+  }
+  if (issues.size > 0) return [...issues.values()];
+  return [{ type: 'value_error', loc: place, msg: 'The value is not valid' }];
 }
 
+const PLACES: Readonly<Record<string, string>> = { params: 'path', headers: 'header' };
+
+/** What is read of the errors of Elysia and of its validator. */
+interface Refusal {
+  /** Of the request; `property` for one value of it, which is not named. */
+  readonly type: string;
+  readonly value: unknown;
+  readonly all: readonly Issue[];
+  readonly error: Issue;
+}
+
+interface Issue {
+  readonly path?: string;
+  readonly message?: string;
+  readonly schema?: Schema;
+}
+
+interface Schema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly const?: unknown;
+  readonly anyOf?: readonly Schema[];
+}
+
+/** Of several alternatives, which the validator calls a union; null for anything else. */
+function expectation(schema: Schema | undefined): string | null {
+  const alternatives = schema?.anyOf;
+  if (alternatives === undefined) return null;
+  // Elysia's own numbers and truth values also come as texts.
+  const named = alternatives.filter(({ type, format }) => type !== 'string' || !format);
+  const words = (named.length > 0 ? named : alternatives).map((one) =>
+    one.const === undefined ? (one.type?.toLowerCase() ?? one.format) : JSON.stringify(one.const),
+  );
+  const known = [...new Set(words.filter((word) => word !== undefined))];
+  const isDate = known.includes('date');
+  return known.length === 0 ? null : `Expected ${isDate ? 'date' : known.join(' or ')}`;
+}
+
+/** Where the request has this value. */
+function placeOf(value: unknown, request: Request, routes: Routes): string[] {
+  const { pathname, searchParams } = new URL(request.url);
+  const text = [value].flat().join();
+  for (const name of new Set(searchParams.keys())) {
+    const sent = searchParams.getAll(name).join();
+    const isNumber = typeof value === 'number' && sent.trim() !== '' && Number(sent) === value;
+    if (sent === text || isNumber) return ['query', name];
+  }
+  const route = routes.find(({ path }) => path.includes(':') && matches(path, pathname));
+  const parts = segmentsOf(pathname);
+  for (const [index, part] of segmentsOf(route?.path ?? '').entries()) {
+    const isValue = part.startsWith(':') && String(value) === String(Number(parts[index]));
+    if (isValue) return ['path', part.slice(1).replace('?', '')];
+  }
+  return [request.body === null ? 'query' : 'body'];
+}
+
+type Routes = readonly { readonly method: string; readonly path: string }[];
+
 /** For `Allow`: includes HEAD and OPTIONS; empty when no route matches. */
-function methodsAt(
-  routes: readonly { readonly method: string; readonly path: string }[],
-  path: string,
-): string[] {
+function methodsAt(routes: Routes, path: string): string[] {
   const methods = routes.filter((route) => matches(route.path, path)).map(({ method }) => method);
   if (methods.length === 0) return [];
   const all = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));

@@ -100,6 +100,9 @@ export function describeDocroot(
 /** A column with an example value; undefined: none that could be shown. */
 export interface DescribedColumn extends Pick<Column, 'name' | 'type'> {
   readonly example?: string | number | boolean;
+  /** Blank cells apart every value has the type. */
+  readonly isPure: boolean;
+  readonly isBase64: boolean;
 }
 
 export interface DescribedRows {
@@ -227,8 +230,9 @@ function rowsWith(
 ): DescribedRows {
   const columns = table.head.columns.map((column, index): DescribedColumn => {
     const example = valueOf(column, index);
-    const { name, type } = column;
-    return example === undefined ? { name, type } : { name, type, example };
+    const { name, type, declared, file } = column;
+    const isBase64 = file?.type.kind === 'opaque' && file.type.isBase64 === true;
+    return { name, type, isPure: !declared, isBase64, ...(example !== undefined && { example }) };
   });
   const writable = new Set(table.writableColumns.map(({ name }) => name));
   return {
