@@ -2,6 +2,7 @@
  * How a CSV file is written: encoding, delimiter, line endings, boolean spelling. Learned while
  * reading, stored with the typed copy, followed by every edit.
  */
+import { DELIMITERS } from '../../src/tables/infer/companion.ts';
 import type { SourceNote } from '../../src/tables/types.ts';
 import { type Encoding, unitBytes } from './encoding.ts';
 import { type LineEndings, RowSpans } from './tokenizer.ts';
@@ -45,10 +46,7 @@ export function guessedSource(dialect: Dialect): SourceNote | null {
   return { encoding, delimiter, header_row: headerRow, ...below, guessed };
 }
 
-export type Delimiter = ',' | ';' | '\t' | '|';
-
-/** In order of preference. */
-export const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
+export type Delimiter = (typeof DELIMITERS)[number];
 
 /** Named by the file's extension, so that a single column with commas is not split. */
 export const DELIMITER_OF: ReadonlyMap<string, Delimiter> = new Map([

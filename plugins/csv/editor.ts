@@ -11,7 +11,7 @@
 import { AppError, mismatch } from '../../src/base/errors.ts';
 import { changedFile, type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import { PieceList } from '../../src/base/files/piece-list.ts';
-import { lostGuess } from '../../src/tables/infer/companion.ts';
+import { DELIMITERS, lostGuess } from '../../src/tables/infer/companion.ts';
 import type { EditPlan, Segment, TableChanges, TableLayout, Cell } from '../../src/tables/types.ts';
 import {
   type OldSegment,
@@ -23,7 +23,6 @@ import { cellValue } from './cell-value.ts';
 import {
   BooleanSpelling,
   countEnding,
-  DELIMITERS,
   type Dialect,
   guessDelimiter,
   type GuessedMember,

@@ -1,4 +1,5 @@
 /** How a CSV file is to be read where nobody says it: its encoding and where its header begins. */
+import { DELIMITERS } from '../../src/tables/infer/companion.ts';
 import { isUtf8 } from 'node:buffer';
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import { headerIndex, MAX_ROWS_LOOKED_AT } from '../../src/tables/infer/header-row.ts';
@@ -8,7 +9,6 @@ import {
   consistency,
   type Delimiter,
   DELIMITER_OF,
-  DELIMITERS,
   guessDelimiter,
   type GuessedMember,
 } from './dialect.ts';

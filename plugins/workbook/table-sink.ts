@@ -25,9 +25,11 @@ interface SheetRow {
   readonly sums: readonly SumFormula[];
 }
 
+type Identity = Pick<Dialect, 'format' | 'sheet' | 'table' | 'grows' | 'readOnlyReason'>;
+
 export class TableSink {
   readonly #sink: RowSink;
-  readonly #identity: Pick<Dialect, 'format' | 'sheet' | 'table' | 'grows' | 'readOnlyReason'>;
+  readonly #identity: Identity;
   readonly #options: ReadOptions;
   /** What counts of the sheet; open to the right and below for a range of one cell. */
   readonly #region: CellRange | null;
@@ -48,11 +50,7 @@ export class TableSink {
   #segmentStart = 0;
   #cells = 0;
 
-  constructor(
-    sink: RowSink,
-    identity: Pick<Dialect, 'format' | 'sheet' | 'table' | 'grows' | 'readOnlyReason'>,
-    options: ReadOptions,
-  ) {
+  constructor(sink: RowSink, identity: Identity, options: ReadOptions) {
     this.#sink = sink;
     this.#identity = identity;
     this.#options = options;

@@ -36,7 +36,7 @@ import {
   withoutCalculationChain,
 } from './recalculation.ts';
 import { type RowChange, SheetEdit, type SheetEditResult } from './sheet-edit.ts';
-import { extendedTables } from './sheet-tables.ts';
+import { type CreatedRows, extendedTables } from './sheet-tables.ts';
 
 export const LEGACY_IS_READ_ONLY = 'Legacy .xls workbooks are read-only; convert the file to .xlsx';
 
@@ -257,13 +257,8 @@ class TargetRows {
   readonly changes = new Map<number, RowChange>();
   /** Row whose styles new rows copy; null without new rows or without a row above. */
   readonly templateRow: number | null;
-  /** Sheet rows before any is removed. */
-  readonly created: {
-    readonly first: number;
-    readonly last: number;
-    readonly firstColumn: number;
-    readonly width: number;
-  } | null;
+  /** Before any row is removed. */
+  readonly created: CreatedRows | null;
   /** Deleted and not filled again. */
   readonly removable: readonly number[];
   #after: RowMap;

@@ -7,7 +7,7 @@ import { type CellRange, parseRange, rangeText } from '../cell-reference.ts';
 import { partText, relationshipsOf } from '../xlsx/package.ts';
 import { type Span, XmlCursor } from '../xml/xml-cursor.ts';
 
-interface CreatedRows {
+export interface CreatedRows {
   /** Sheet rows, inclusive. */
   readonly first: number;
   readonly last: number;

@@ -54,7 +54,8 @@ interface Edge {
   readonly isFixed: boolean;
 }
 
-type TableRows = 'data' | 'all' | 'headers' | 'totals' | 'this row';
+const TABLE_ROWS = ['data', 'all', 'headers', 'totals', 'this row'] as const;
+type TableRows = (typeof TABLE_ROWS)[number];
 
 export interface Place {
   readonly sheet: number;
@@ -211,7 +212,7 @@ export class WorkbookScope {
 }
 
 function isTableRows(name: string): name is TableRows {
-  return ['data', 'all', 'headers', 'totals', 'this row'].includes(name);
+  return (TABLE_ROWS as readonly string[]).includes(name);
 }
 
 export function isWithin({ sheet, row, column }: Place, area: Area): boolean {

@@ -9,6 +9,7 @@ import { sortedByBytes, stemOf } from '../../base/paths.ts';
 import type { Family, ResourceType } from '../kind.ts';
 
 export interface Table {
+  /** Path relative to the document root, as on disk. */
   readonly rel: string;
   readonly sheet: string | null;
   readonly type: ResourceType;

@@ -16,22 +16,15 @@ import { UnmountedFolders } from './unmounted.ts';
 import { companionPaths, isCompanion, type CompanionPaths } from '../companions.ts';
 import { COMPANION_FOLDER, isAtOrBelow, type DocumentRoot } from '../document-root.ts';
 import type { KindTable } from './kind-table.ts';
-import type { Family, Kind, ResourceType, SheetName } from '../kind.ts';
+import type { Family, Kind, SheetName } from '../kind.ts';
 import { COMPANION_SUFFIX, stemOf } from '../../base/paths.ts';
-import { Names, stemNameOf, type Area, type SharedName } from './names.ts';
+import { Names, stemNameOf, type Area, type SharedName, type Table } from './names.ts';
 import { UnservedFiles } from './unserved.ts';
 import { scan, type FoundFile, type Scan, type ScanProblem } from './scan.ts';
 import { SheetNames } from './sheet-names.ts';
 
 /** Immutable. */
-export interface Resource {
-  readonly type: ResourceType;
-  readonly family: Family;
-  /** Another family it answers in, with its bytes. */
-  readonly alsoIn?: Family;
-  /** Path relative to the document root, as on disk. */
-  readonly rel: string;
-  readonly sheet: string | null;
+export interface Resource extends Table {
   /** Unique and in NFC; the name it is listed under. */
   readonly canonical: string;
   /** In NFC; always denotes this resource. */

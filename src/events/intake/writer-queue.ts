@@ -5,16 +5,13 @@
  * wait. The queue is bounded by events and bytes; what does not fit is refused before anything of it is stored.
  */
 import { statfsSync } from 'node:fs';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import type { ChildSupply } from '../../processes/child-supply.ts';
 import { stateFolder } from '../../store/state-files.ts';
 import type { QueuePlace, RoomLimits } from './queue-room.ts';
 import { QueueRoom, unavailable } from './queue-room.ts';
 import { NOT_WRITABLE } from '../store/writer-jobs.ts';
-import type { Pieces, WriterOrder, WriterResult, WriterSettings } from '../store/writer-orders.ts';
+import type { Pieces, WriterOrder, WriterResult } from '../store/writer-orders.ts';
 import { lengthOf } from '../store/writer-orders.ts';
-import { WriterProcess } from '../store/writer-process.ts';
+import { WriterProcess, type WriterProcessOptions } from '../store/writer-process.ts';
 
 interface QueueLimits extends RoomLimits {
   readonly minFreeBytes: number;
@@ -37,14 +34,8 @@ interface IngestStats {
   readonly commits: number;
 }
 
-interface IngestOptions {
-  readonly supply: ChildSupply;
-  readonly stateDir: string;
-  /** Called before each batch; a different object means changed settings. */
-  readonly settings: () => WriterSettings;
+interface IngestOptions extends WriterProcessOptions {
   readonly limits: () => QueueLimits;
-  readonly clock: Clock;
-  readonly log: Log;
   /** After every batch that changed the store. */
   readonly onCommit: () => void;
 }

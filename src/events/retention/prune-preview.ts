@@ -3,15 +3,9 @@ import type { Database } from 'bun:sqlite';
 import type { Config } from '../../config/settings.ts';
 import type { IndexTotals } from '../read/index-totals.ts';
 import type { Pruned, PruneRule } from './retention.ts';
+import type { StoredSize } from './writer-prune.ts';
 import { DAY_MICROS, KEPT_SHARE, rulesOf } from './retention.ts';
 import type { PruneOrder } from '../store/writer-orders.ts';
-
-interface Row {
-  readonly id: number;
-  readonly index: string;
-  readonly bytes: number;
-  readonly created: number;
-}
 
 /** `sizeInUse`: bytes of the pages; `now`: microseconds. */
 export function previewRetention(
@@ -85,10 +79,10 @@ export function previewIds(db: Database, ids: readonly number[]): Pruned[] {
   return tally(db, ({ id }) => (wanted.has(id) ? 'query' : null));
 }
 
-function tally(db: Database, ruleOf: (row: Row) => PruneRule | null): Pruned[] {
+function tally(db: Database, ruleOf: (row: StoredSize) => PruneRule | null): Pruned[] {
   const found = new Map<string, { -readonly [Name in keyof Pruned]: Pruned[Name] }>();
   const rows = db
-    .query<Row, []>('SELECT id, "index", bytes, created FROM events NOT INDEXED ORDER BY id')
+    .query<StoredSize, []>('SELECT id, "index", bytes, created FROM events NOT INDEXED ORDER BY id')
     .iterate();
   for (const row of rows) {
     const rule = ruleOf(row);

@@ -5,7 +5,7 @@ import { EMPTY_ANSWER } from '../store/writer-orders.ts';
 
 const STEP_EVENTS = 1_000;
 
-interface OldEvent {
+export interface StoredSize {
   readonly id: number;
   readonly index: string;
   readonly bytes: number;
@@ -15,7 +15,7 @@ interface OldEvent {
 /** `hasMore` when the step was full. */
 export function pruneStep(store: EventStore, order: PruneOrder): () => WriterAnswer {
   const found = order.ids === null ? oldest(store, order) : byIds(store, order.ids);
-  const chosen: OldEvent[] = [];
+  const chosen: StoredSize[] = [];
   let freed = 0;
   for (const event of found) {
     if (order.bytes !== null && freed >= order.bytes) break;
@@ -28,7 +28,7 @@ export function pruneStep(store: EventStore, order: PruneOrder): () => WriterAns
   return () => ({ ...EMPTY_ANSWER, status: 200, pruned: totals(chosen), hasMore });
 }
 
-function oldest(store: EventStore, { index, createdBefore }: PruneOrder): OldEvent[] {
+function oldest(store: EventStore, { index, createdBefore }: PruneOrder): StoredSize[] {
   const conditions = ['id >= ?'];
   const params: (string | number)[] = [store.firstIdOf(index)];
   if (index !== null) {
@@ -41,21 +41,21 @@ function oldest(store: EventStore, { index, createdBefore }: PruneOrder): OldEve
     params.push(store.firstIdCreatedFrom(createdBefore));
   }
   return store.db
-    .query<OldEvent, (string | number)[]>(
+    .query<StoredSize, (string | number)[]>(
       `SELECT id, "index", bytes, created FROM events NOT INDEXED WHERE ${conditions.join(' AND ')}
        ORDER BY id LIMIT ${STEP_EVENTS}`,
     )
     .all(...params);
 }
 
-function byIds(store: EventStore, ids: readonly number[]): OldEvent[] {
-  const find = store.db.query<OldEvent, [number]>(
+function byIds(store: EventStore, ids: readonly number[]): StoredSize[] {
+  const find = store.db.query<StoredSize, [number]>(
     'SELECT id, "index", bytes, created FROM events WHERE id = ?',
   );
   return ids.map((id) => find.get(id)).filter((event) => event !== null);
 }
 
-function totals(events: readonly OldEvent[]): PrunedIndex[] {
+function totals(events: readonly StoredSize[]): PrunedIndex[] {
   const byIndex = new Map<
     string,
     { index: string; events: number; bytes: number; oldest: number; newest: number }

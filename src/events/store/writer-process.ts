@@ -18,7 +18,7 @@ import type { Framed, FramedPieces, WriterOrder, WriterSettings } from './writer
 import type { WriterResult } from './writer-orders.ts';
 import { framePieces, lengthOf, unframe } from './writer-orders.ts';
 
-interface WriterProcessOptions {
+export interface WriterProcessOptions {
   readonly supply: ChildSupply;
   readonly stateDir: string;
   /** Called before each batch; a different object means changed settings. */

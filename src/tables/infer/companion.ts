@@ -128,6 +128,7 @@ export function parseOptions(text: string, { kind }: { kind: string }): Companio
 const DECIMALS = ['.', ','] as const;
 const TOTAL_ROWS = ['last', 'none'] as const;
 const DATE_ORDERS = ['dmy', 'mdy'] as const;
+/** In order of preference. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 const MEMBER = {
   header_row: 'headerRow',

@@ -42,14 +42,10 @@ export function emptyForms(): FormCounts {
   return { forms: {}, odd: 0, pointed: 0, formatted: 0, units: {} };
 }
 
-export interface CountedColumn {
-  readonly counts: ClassCounts;
-  readonly forms: FormCounts;
-  /** By a companion. */
-  readonly declaredType?: string;
-  readonly declaredFormat?: string;
-  readonly file?: FileColumn;
-}
+export type CountedColumn = Pick<
+  Column,
+  'counts' | 'forms' | 'declaredType' | 'declaredFormat' | 'file'
+>;
 
 /** The companion says how texts are spelled, so that all are looked at. */
 export function isNamed({ decimal, thousands, dateFormat }: TextContext): boolean {

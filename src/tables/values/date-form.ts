@@ -3,18 +3,7 @@
 export type DateOrder = 'dmy' | 'mdy';
 
 /** Where day and month stand; `/` and `-` after two short numbers leave that open. */
-export type Pattern =
-  | 'year-dash'
-  | 'year-slash'
-  | 'year-point'
-  | 'day-point'
-  | 'slash'
-  | 'dash'
-  | 'name-dash'
-  | 'name-space'
-  | 'name-first';
-
-export const PATTERNS: readonly Pattern[] = [
+export const PATTERNS = [
   'year-dash',
   'year-slash',
   'year-point',
@@ -24,7 +13,8 @@ export const PATTERNS: readonly Pattern[] = [
   'name-dash',
   'name-space',
   'name-first',
-];
+] as const;
+export type Pattern = (typeof PATTERNS)[number];
 export const ZONES = ['', 'Z', 'UTC', '+HH:MM', '+HHMM', '+HH'] as const;
 export type Zone = (typeof ZONES)[number];
 
