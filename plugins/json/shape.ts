@@ -39,7 +39,7 @@ const LINES = /^\.(?:ndjson|jsonl)\b/;
 /** Null: no rows. Throws `unreadable-file` for an object past 256 MiB. */
 export async function shapeOf(
   source: FileSource,
-  { extension = '.json', path }: ReadOptions,
+  { extension = '.json', path, orient }: ReadOptions,
 ): Promise<Shape | null> {
   const head = await readBytes(source, 0, HEAD_BYTES);
   const mark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
@@ -62,7 +62,7 @@ export async function shapeOf(
     );
   }
   const text = strictText(await readBytes(source, mark, source.size - mark), 'utf-8', mark);
-  return shapeOfObject(text, mark, path);
+  return shapeOfObject(text, mark, { path, orient });
 }
 
 /** Whether a file of this name is published as rows. */
@@ -80,7 +80,11 @@ function rowsAt(from: number, isList: boolean): Shape {
   return { kind: 'rows', place: { from, isList }, isFeatures: false, isWhole: true };
 }
 
-function shapeOfObject(text: string, mark: number, path: string | undefined): Shape | null {
+function shapeOfObject(
+  text: string,
+  mark: number,
+  { path, orient }: Pick<ReadOptions, 'path' | 'orient'>,
+): Shape | null {
   const from = skipSpace(text, 0);
   const members = new MemberSpans();
   const end = members.scan(text, from);
@@ -91,13 +95,20 @@ function shapeOfObject(text: string, mark: number, path: string | undefined): Sh
     isFeatures,
     isWhole: false,
   });
+  if (orient === 'index') {
+    const indexed = indexedRowsIn(text, members, true);
+    return indexed && { kind: 'columns', text, columns: indexed };
+  }
   if (path !== undefined) {
     const at = memberAt(text, from, path.split('.'));
     return text[at] === '[' ? listAt(at, false) : null;
   }
   const features = featuresIn(text, members);
   if (features >= 0) return listAt(features, true);
-  const columns = splitColumnsIn(text, members) ?? columnsIn(text, members);
+  const columns =
+    splitColumnsIn(text, members) ??
+    columnsIn(text, members) ??
+    indexedRowsIn(text, members, false);
   if (columns) return { kind: 'columns', text, columns };
   const list = onlyListIn(text, from);
   return list < 0 ? null : listAt(list, false);
@@ -178,6 +189,34 @@ function columnsIn(text: string, members: MemberSpans): ValueColumn[] | null {
   }
   const isIndexed = text[members.valueFrom(0)] === '{';
   return columns.length > 1 || (columns.length === 1 && isIndexed) ? columns : null;
+}
+
+/**
+ * pandas' `{"0":{"a":1,"b":2},"1":{"a":3,"b":4}}`, rows with the same names. A declared one may have any index, which is a
+ * column; else the rows are numbered, two at least.
+ */
+function indexedRowsIn(text: string, rows: MemberSpans, isDeclared: boolean): ValueColumn[] | null {
+  const index: number[] = [];
+  const columns: { name: string; spans: number[] }[] = [];
+  const members = new MemberSpans();
+  let isNumbered = true;
+  for (let row = 0; row < rows.count; row++) {
+    isNumbered &&= text.slice(rows.nameFrom(row), rows.nameTo(row)) === String(row);
+    if (text[rows.valueFrom(row)] !== '{' || !(isDeclared || isNumbered)) return null;
+    index.push(rows.nameFrom(row) - 1, rows.nameTo(row) + 1);
+    members.scan(text, rows.valueFrom(row));
+    if (row > 0 && members.count !== columns.length) return null;
+    for (let member = 0; member < members.count; member++) {
+      const written = text.slice(members.nameFrom(member), members.nameTo(member));
+      const name = textOf(`"${written}"`, members.nameFrom(member));
+      const column = row === 0 ? { name, spans: [] } : columns[member]!;
+      if (row === 0) columns.push(column);
+      if (column.name !== name) return null;
+      column.spans.push(members.valueFrom(member), members.valueTo(member));
+    }
+  }
+  if (columns.length === 0 || (!isDeclared && rows.count < 2)) return null;
+  return isNumbered ? columns : [{ name: 'index', spans: index }, ...columns];
 }
 
 /** pandas' `{"columns":["a","b"],"index":[0],"data":[[1,2]]}`. */

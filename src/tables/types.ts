@@ -104,6 +104,8 @@ export interface ReadOptions {
   readonly extension?: string;
   /** Of the list in a JSON file: member names with points between. */
   readonly path?: string;
+  /** Of a JSON object: its members are rows. */
+  readonly orient?: 'index';
   readonly headerRow?: number;
   readonly delimiter?: ',' | ';' | '\t' | '|';
   readonly encoding?: (typeof ENCODINGS)[number];

@@ -310,6 +310,29 @@ describe('a .json file', () => {
       { a: 2, b: null },
     ]);
     await rowsIn('pandas-split', split);
+    shared.service.write('index.json', '{"0":{"a":1,"b":"x"},"1":{"a":2,"b":null}}');
+    await rowsIn('index', split);
+    const named = '{"k1":{"a":1,"b":"x"},"k2":{"a":2,"b":null}}';
+    shared.service.write('named.json', named);
+    shared.service.write('.svc/named.json.options.json', '{"orient":"index"}');
+    await rowsIn(
+      'named',
+      numbered([
+        { index: 'k1', a: 1, b: 'x' },
+        { index: 'k2', a: 2, b: null },
+      ]),
+    );
+    for (const [name, text] of [
+      ['unlike.json', '{"0":{"a":1},"1":{"b":2}}'],
+      ['one.json', '{"0":{"a":1}}'],
+      ['plain.json', named],
+    ] as const) {
+      shared.service.write(name, text);
+      await eventually(async () => {
+        expect(await (await shared.reader.fetch(`/${name}`)).text()).toBe(text);
+      });
+      expect((await shared.reader.fetch(`/api/${name}/`)).status).toBe(404);
+    }
     await rowsIn(
       'qgis',
       numbered([

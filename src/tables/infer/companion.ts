@@ -71,7 +71,8 @@ type OptionName =
   | 'date_format'
   | 'units'
   | 'total_row'
-  | 'path';
+  | 'path'
+  | 'orient';
 
 const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
   csv: [
@@ -86,7 +87,7 @@ const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
     'total_row',
   ],
   excel: ['header_row', 'range', 'date_order', 'date_format'],
-  json: ['path', 'date_order', 'date_format'],
+  json: ['path', 'orient', 'date_order', 'date_format'],
 };
 
 /** What the options of a kind may say. */
@@ -115,6 +116,7 @@ export function parseOptions(text: string, { kind }: { kind: string }): Companio
     else if (name === 'date_order') options.dateOrder = DATE_ORDERS.find((one) => one === value);
     else if (name === 'date_format') options.dateFormat = dateFormatOf(value);
     else if (name === 'total_row') options.totalRow = TOTAL_ROWS.find((one) => one === value);
+    else if (name === 'orient') options.orient = value === 'index' ? value : undefined;
     else if (name === 'path') options.path = pathOf(value);
     else options.hasUnits = value === 'auto' ? true : undefined;
     const isTaken = options[MEMBER[name]] !== undefined;
@@ -142,6 +144,7 @@ const MEMBER = {
   units: 'hasUnits',
   total_row: 'totalRow',
   path: 'path',
+  orient: 'orient',
 } as const;
 const EXPECTED: Readonly<Record<OptionName, string>> = {
   header_row: 'an integer from 1 on',
@@ -152,6 +155,7 @@ const EXPECTED: Readonly<Record<OptionName, string>> = {
   date_order: 'dmy or mdy',
   units: 'auto',
   total_row: 'last or none',
+  orient: 'index',
   path: 'names of members with points between, such as data.items',
   date_format: 'a whole date such as %d.%m.%y or %Y%m%d %H:%M',
   range: 'cells such as C3:F20, or C3 where the table begins',
