@@ -446,6 +446,26 @@ describe('making events', () => {
     });
   });
 
+  test('EV-37 lines of loggers are stored as they are', async () => {
+    const pino = '{"level":30,"time":1795168800250,"hostname":"web-1","msg":"paid","n":1.0}';
+    const cloud = '{"severity":"INFO","message":"up","timestamp":"2026-11-20T10:00:00.25Z"}';
+    const lines = { 'Content-Type': 'application/x-ndjson' };
+    const { status, body } = await create(`${pino}\r\n${cloud}\n{"host":"b"}\n`, lines);
+    expect([status, body.accepted, body.rejected]).toEqual([201, 2, 1]);
+    const list = await root.fetch('/api/events/?ordering=-id&limit=2');
+    expect(await list.json()).toMatchObject([
+      { data: cloud, sourcetype: 'json', extracted_fields: { severity: 'INFO' } },
+      {
+        data: pino,
+        host: 'web-1',
+        extracted_fields: { msg: 'paid', event_time: '2026-11-20T10:00:00.250000Z' },
+      },
+    ]);
+    const one = await create(pino, { 'Content-Type': 'application/json' });
+    const hint = [expect.stringContaining('application/x-ndjson')];
+    expect([one.status, one.body]).toEqual([400, { data: hint }]);
+  });
+
   test('EV-37 lines are taken one by one; at most a hundred bad ones are listed', async () => {
     const lines = ['', '{"data":"a"}', '  ', ...Array.from({ length: 120 }, () => '{}'), '5'];
     const { status, body } = await create(lines.join('\r\n'), {

@@ -334,7 +334,10 @@ describe('bodies', () => {
       await send(root, 'POST', '/api/events/', 'x', { 'Content-Type': 'text/plain' }),
     ).toMatchObject({
       status: 415,
-      body: { detail: 'Unsupported media type "text/plain" in request.' },
+      body: {
+        detail:
+          'Unsupported media type "text/plain" in request. Lines of text go to /services/collector/raw.',
+      },
     });
   });
 

@@ -219,7 +219,8 @@ export async function eventBody(context: Context, rules: BodyRules): Promise<Eve
     const contentType = context.request.headers.get('content-type');
     return asFields(await multipartFields(stream, contentType), rules.lists);
   }
-  throw unsupported(mediaType);
+  const isText = rules.takesLines && mediaType === 'text/plain';
+  throw unsupported(mediaType, isText ? ' Lines of text go to /services/collector/raw.' : '');
 }
 
 /** Names in `lists` gather their values, of others the last counts. */
@@ -241,8 +242,9 @@ function formBytes({ services }: Context): number {
   return services.config.events.limits.max_event_bytes * FORM_BYTES_PER_EVENT_BYTE;
 }
 
-function unsupported(type: string): AppError {
-  return new AppError('unsupported-media-type', `Unsupported media type "${type}" in request.`);
+function unsupported(type: string, hint = ''): AppError {
+  const detail = `Unsupported media type "${type}" in request.${hint}`;
+  return new AppError('unsupported-media-type', detail);
 }
 
 /** Counts how often a mark stands in a body that comes in pieces; what holds more than `most` is refused anyway. */

@@ -9,7 +9,7 @@ import type {
   Reading,
   Stored,
 } from '../intake.ts';
-import { IntakeRefusal, Rejection } from '../intake.ts';
+import { IntakeRefusal, META_NAMES, Rejection } from '../intake.ts';
 import { decodeUtf8, isObject, JsonParseError, parseEntry } from '../json-text.ts';
 import type { FieldErrors } from '../validation.ts';
 import { metaOf, notAnObject, readEvent } from '../validation.ts';
@@ -21,6 +21,12 @@ import { readEntries } from '../wire/json-entries.ts';
 const MAX_LISTED_ERRORS = 100;
 const MAX_SAMPLE = 2048;
 const NO_PERMISSION = 'You do not have permission to perform this action.';
+const NO_DATA =
+  'This field is required. Objects that are log records as they are go in lines (Content-Type: application/x-ndjson) or to /services/collector/raw.';
+const EVENT_MEMBERS: ReadonlySet<string> = new Set([
+  ...META_NAMES,
+  ...['data', 'extracted_fields', 'id', 'created', 'updated'],
+]);
 const JSON_HEADERS = { 'Content-Type': 'application/json' };
 const LISTS = { depth: 1, names: null };
 /** A list behind more white space is treated as a single event. */
@@ -101,6 +107,7 @@ function draftOf(
   // `journalctl -o json` writes no `data`.
   const members = isJournalEntry(value) ? restMembers(value) : value;
   const sent = readEvent(members, tools.limits, { requiresData: true, isForm }, errors);
+  if (sent.data === undefined && isRecord(members) && !isForm) errors['data'] = [NO_DATA];
   for (const _ in errors) return null;
   const meta = metaOf(sent, order.defaults);
   const data = sent.data!;
@@ -180,7 +187,9 @@ function lineOf(
   const errors: FieldErrors = {};
   try {
     const value = parseEntry(bytes, decodeUtf8, tools.limits);
-    const draft = draftOf(value, order, tools, errors);
+    const isWhole = isRecord(value) && !isJournalEntry(value);
+    const event = isWhole ? wholeLine(bytes, order) : value;
+    const draft = draftOf(event, order, tools, errors);
     if (draft === null) return { failure: errors };
     if (tools.mayWrite(draft.index)) return draft;
     return { failure: { detail: `index '${draft.index}' is not permitted` } };
@@ -188,6 +197,17 @@ function lineOf(
     if (error instanceof JsonParseError) return { failure: { detail: error.message } };
     throw error;
   }
+}
+
+/** What loggers write: no event of ours without its data. */
+function isRecord(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value) || Object.hasOwn(value, 'data')) return false;
+  for (const name in value) if (!EVENT_MEMBERS.has(name)) return true;
+  return false;
+}
+
+function wholeLine(bytes: Uint8Array, { defaults }: IntakeOrder): Record<string, unknown> {
+  return { data: decodeUtf8(bytes), sourcetype: defaults.sourcetype ?? 'json' };
 }
 
 function rejectionOf(line: number, result: { failure: unknown }, bytes: Uint8Array): Rejection {
