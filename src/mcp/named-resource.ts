@@ -8,6 +8,12 @@ import type { ToolCall } from './tool.ts';
 /** Characters. */
 export const MAX_NAME = 4096;
 
+export const resourceArgument = {
+  type: 'string',
+  maxLength: MAX_NAME,
+  description: 'Name as list_resources gives it',
+} as const;
+
 /** Characters of a search or sort; over HTTP the request head bounds them. */
 export const MAX_QUERY = 65_536;
 

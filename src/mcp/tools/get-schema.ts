@@ -1,6 +1,6 @@
 import { readSchema } from '../../operations/files/datasets.ts';
 import { JsonText } from '../json-text.ts';
-import { MAX_NAME, requireResource } from '../named-resource.ts';
+import { resourceArgument, requireResource } from '../named-resource.ts';
 import { READER, type Tool } from '../tool.ts';
 
 /** Answers as `GET /schema/<n>/`; `{}` for a resource that is no dataset. */
@@ -13,11 +13,7 @@ export const getSchema: Tool = {
     inputSchema: {
       type: 'object',
       properties: {
-        resource: {
-          type: 'string',
-          maxLength: MAX_NAME,
-          description: 'Name as list_resources gives it',
-        },
+        resource: resourceArgument,
       },
       required: ['resource'],
       additionalProperties: false,

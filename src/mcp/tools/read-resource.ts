@@ -1,7 +1,7 @@
 import { basePathOf, fileNameOf, underBase } from '../../base/paths.ts';
 import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import { integerText, JsonText, writeJson } from '../json-text.ts';
-import { MAX_NAME, MAX_QUERY, requireResource, uriOf } from '../named-resource.ts';
+import { resourceArgument, MAX_QUERY, requireResource, uriOf } from '../named-resource.ts';
 import { readFile, readRows, rowsObject, urlOf } from '../resource-content.ts';
 import {
   jsonResult,
@@ -26,11 +26,7 @@ export const readResource: Tool = {
     inputSchema: {
       type: 'object',
       properties: {
-        resource: {
-          type: 'string',
-          maxLength: MAX_NAME,
-          description: 'Name as list_resources gives it',
-        },
+        resource: resourceArgument,
         limit: {
           type: ['integer', 'null'],
           minimum: 1,

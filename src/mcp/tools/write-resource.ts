@@ -6,7 +6,7 @@ import {
   requireWritableContent,
 } from '../../operations/files/datasets.ts';
 import { looksAtRows } from '../../tables/edit/change-request.ts';
-import { MAX_NAME, requireResource } from '../named-resource.ts';
+import { resourceArgument, requireResource } from '../named-resource.ts';
 import { jsonResult, type Tool } from '../tool.ts';
 
 const METHODS: Readonly<Record<string, string>> = {
@@ -36,8 +36,7 @@ export const writeResource: Tool = {
       type: 'object',
       properties: {
         resource: {
-          type: 'string',
-          maxLength: MAX_NAME,
+          ...resourceArgument,
           description: 'Name of a dataset as list_resources gives it',
         },
         action: { type: 'string', enum: ['create', 'update', 'delete', 'upsert', 'batch'] },

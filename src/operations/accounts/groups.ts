@@ -80,19 +80,11 @@ export async function addMember(
   groupId: number,
   userId: number,
 ): Promise<boolean> {
-  const { user, group } = await requireBoth(services, groupId, userId);
-  const isNew = await join(services.db, groupId, userId).catch(async (error: unknown) => {
-    await requireBoth(services, groupId, userId);
-    throw error;
-  });
-  if (!isNew) return false;
-  await record(
-    services,
-    admin,
-    'add_user_to_group',
-    'group',
-    `Added user ${user.username} to group ${group.name}`,
-  );
+  const find = () => requireBoth(services, groupId, userId);
+  const { user, group } = await find();
+  if (!(await stillThere(join(services.db, groupId, userId), find))) return false;
+  const details = `Added user ${user.username} to group ${group.name}`;
+  await record(services, admin, 'add_user_to_group', 'group', details);
   return true;
 }
 
@@ -105,13 +97,8 @@ export async function removeMember(
 ): Promise<boolean> {
   const { user, group } = await requireBoth(services, groupId, userId);
   if (!(await leave(services.db, groupId, userId))) return false;
-  await record(
-    services,
-    admin,
-    'remove_user_from_group',
-    'group',
-    `Removed user ${user.username} from group ${group.name}`,
-  );
+  const details = `Removed user ${user.username} from group ${group.name}`;
+  await record(services, admin, 'remove_user_from_group', 'group', details);
   return true;
 }
 
@@ -132,21 +119,12 @@ export async function grantToGroup(
   groupId: number,
   permissionId: number,
 ): Promise<boolean> {
-  const { group, permission } = await requireGrant(services, groupId, permissionId);
-  const isNew = await assignPermission(services.db, groupId, permissionId).catch(
-    async (error: unknown) => {
-      await requireGrant(services, groupId, permissionId);
-      throw error;
-    },
-  );
+  const find = () => requireGrant(services, groupId, permissionId);
+  const { group, permission } = await find();
+  const isNew = await stillThere(assignPermission(services.db, groupId, permissionId), find);
   if (!isNew) return false;
-  await record(
-    services,
-    admin,
-    'add_permission_to_group',
-    'group_permission',
-    `Added permission ${describePermission(permission)} to group ${group.name}`,
-  );
+  const details = `Added permission ${describePermission(permission)} to group ${group.name}`;
+  await record(services, admin, 'add_permission_to_group', 'group_permission', details);
   return true;
 }
 
@@ -161,13 +139,19 @@ export async function revokeFromGroup(
   if (!(await unassignPermission(services.db, groupId, permissionId))) {
     throw new AppError('not-found', 'Permission not assigned to group');
   }
-  await record(
-    services,
-    admin,
-    'remove_permission_from_group',
-    'group_permission',
-    `Removed permission ${describePermission(permission)} from group ${group.name}`,
-  );
+  const details = `Removed permission ${describePermission(permission)} from group ${group.name}`;
+  await record(services, admin, 'remove_permission_from_group', 'group_permission', details);
+}
+
+/** A change that failed because what it needs was deleted meanwhile fails as `find`. */
+async function stillThere(
+  change: Promise<boolean>,
+  find: () => Promise<unknown>,
+): Promise<boolean> {
+  return change.catch(async (error: unknown) => {
+    await find();
+    throw error;
+  });
 }
 
 /** The first ones; a page asks for more as the reader types. */

@@ -15,14 +15,8 @@ import type { MetaDefaults } from '../../events/intake/intake.ts';
 import type { FieldErrors } from '../../events/intake/validation.ts';
 import { type Origin, record } from '../access.ts';
 
-interface IngestSettingsView {
+interface IngestSettingsView extends Omit<IngestSettings, 'createOnly' | 'hasAlias'> {
   readonly create_only: boolean;
-  readonly indexes: readonly string[] | null;
-  readonly index: string | null;
-  readonly sourcetype: string | null;
-  readonly source: string | null;
-  readonly host: string | null;
-  readonly ack: boolean;
   readonly has_alias: boolean;
   /** Only in the answer that made it. */
   readonly alias?: string;
@@ -131,17 +125,8 @@ function readBody(body: unknown, errors: FieldErrors): Read {
 }
 
 function viewOf(settings: IngestSettings): IngestSettingsView {
-  const { createOnly, hasAlias, indexes, index, sourcetype, source, host, ack } = settings;
-  return {
-    create_only: createOnly,
-    indexes,
-    index,
-    sourcetype,
-    source,
-    host,
-    ack,
-    has_alias: hasAlias,
-  };
+  const { createOnly, hasAlias, ...others } = settings;
+  return { create_only: createOnly, ...others, has_alias: hasAlias };
 }
 
 export async function describeIngest({ events, ingestCounters, listeners, config }: App): Promise<{

@@ -9,7 +9,7 @@ import { browserOf, safeNext, signedIn } from '../../http/hooks/session.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { login, parseLogin, requireLocalLogin } from '../../operations/accounts/sessions.ts';
 import { pageReply } from '../page-reply.ts';
-import { PostForm } from '../parts/forms.tsx';
+import { PostForm, UserNameBox } from '../parts/forms.tsx';
 import { Problem } from '../parts/messages.tsx';
 import type { Page } from '../frame.tsx';
 
@@ -142,18 +142,7 @@ export const loginPage: Page<LoginView> = {
       <Problem text={problem} />
       {hasPasswordForm ? (
         <PostForm class="stack" frame={frame} to="/auth/login" fields={[['next', next]]}>
-          <label>
-            User name
-            <input
-              name="username"
-              value={username}
-              autocomplete="username"
-              autocapitalize="none"
-              spellcheck="false"
-              autofocus={username === ''}
-              required
-            />
-          </label>
+          <UserNameBox value={username} autofocus={username === ''} />
           <label>
             Password
             <input

@@ -10,7 +10,7 @@ import { browserOf, signedIn } from '../../http/hooks/session.ts';
 import type { Reply } from '../../http/reply/reply.ts';
 import { createFirstSuperuser } from '../../operations/accounts/setup.ts';
 import { pageReply } from '../page-reply.ts';
-import { HiddenFields, PASSWORD_RULE, PostForm } from '../parts/forms.tsx';
+import { HiddenFields, PASSWORD_RULE, PostForm, UserNameBox } from '../parts/forms.tsx';
 import { Problem } from '../parts/messages.tsx';
 import type { Page } from '../frame.tsx';
 
@@ -100,19 +100,7 @@ export const setupPage: Page<SetupView> = {
         ) : (
           <HiddenFields fields={[['token', token]]} />
         )}
-        <label>
-          User name
-          <input
-            name="username"
-            value={username}
-            autocomplete="username"
-            autocapitalize="none"
-            spellcheck="false"
-            maxlength={MAX_NAME_CHARACTERS}
-            autofocus
-            required
-          />
-        </label>
+        <UserNameBox value={username} maxlength={MAX_NAME_CHARACTERS} autofocus />
         <label>
           Password
           <input

@@ -61,6 +61,26 @@ export function user<Item extends { readonly user_id: number; readonly username:
   return cell('User', ({ user_id: id, username }) => <UserLink {...{ id, username }} />, sort);
 }
 
+export function markedUser<
+  Item extends Pick<UserView, 'id' | 'username' | 'is_active' | 'is_superuser'>,
+>(label: string): Column<Item> {
+  const render = (one: Item): JSX.Element => (
+    <>
+      <UserLink {...one} /> <UserMarks user={one} />
+    </>
+  );
+  return cell(label, render, 'username');
+}
+
+export function right<Item extends Pick<Permission, 'action'>>(sort?: string): Column<Item> {
+  const render = ({ action }: Item): JSX.Element => (
+    <span class="kind" safe>
+      {action}
+    </span>
+  );
+  return cell('Right', render, sort);
+}
+
 export function audit<Item>(
   of: (item: Item) => readonly [query: Readonly<Record<string, string>>, about: string],
 ): Column<Item> {

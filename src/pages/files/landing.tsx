@@ -318,26 +318,25 @@ function Folder({ folder }: { folder: TreeFolder }) {
       {problems !== 0 && <span class="flag" safe>{`${problems} with a problem`}</span>}
     </>
   );
+  const line = (
+    <>
+      <span class={glyph} aria-hidden="true"></span>
+      <span class="name" safe>
+        {label}
+      </span>
+      {facts}
+    </>
+  );
   if (content === null) {
     return (
       <a class="line" href={folder.href}>
-        <span class={glyph} aria-hidden="true"></span>
-        <span class="name" safe>
-          {label}
-        </span>
-        {facts}
+        {line}
       </a>
     );
   }
   return (
     <details open={folder.isOpen}>
-      <summary class="line">
-        <span class={glyph} aria-hidden="true"></span>
-        <span class="name" safe>
-          {label}
-        </span>
-        {facts}
-      </summary>
+      <summary class="line">{line}</summary>
       <Level level={content} />
     </details>
   );

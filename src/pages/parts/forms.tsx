@@ -112,6 +112,16 @@ export function Choice({ label, ...select }: ChoiceProps) {
   );
 }
 
+export function UserNameBox(input: JSX.HtmlInputTag) {
+  const fixed = { autocomplete: 'username', autocapitalize: 'none', spellcheck: 'false' } as const;
+  return (
+    <label>
+      User name
+      <input name="username" {...fixed} {...input} required />
+    </label>
+  );
+}
+
 export function CreatedKey({ label, value }: { readonly label: string; readonly value: string }) {
   return (
     <section class="notice">

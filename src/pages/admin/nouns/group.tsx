@@ -13,7 +13,7 @@ import {
 } from '../../../operations/accounts/groups.ts';
 import { ensurePermission, readPermission } from '../../../operations/accounts/permissions.ts';
 import { findUserByName, usernames, type UserView } from '../../../operations/accounts/users.ts';
-import { cell, text } from '../../parts/cells.tsx';
+import { text } from '../../parts/cells.tsx';
 import {
   act,
   ActionBox,
@@ -21,10 +21,10 @@ import {
   auditLink,
   ChooseBox,
   counted,
+  markedUser,
   ResourceBox,
+  right,
   resourceText,
-  UserLink,
-  UserMarks,
 } from '../cells.tsx';
 import { boxHolds, List, sliceListing, type Table } from '../list.tsx';
 import { AdminForm, adminPage, type Submission } from '../page.tsx';
@@ -36,11 +36,7 @@ const rightsTable: Table<Permission> = {
   few: 10,
   empty: 'Nothing yet.',
   columns: [
-    cell('Right', ({ action }) => (
-      <span class="kind" safe>
-        {action}
-      </span>
-    )),
+    right(),
     text('Resource', ({ resource }) => resourceText(resource), { sort: 'resource' }),
     acts(({ id, action, resource }, around) => {
       const about = `${action} on ${resourceText(resource)}`;
@@ -58,15 +54,7 @@ const membersTable = (group: string): Table<UserView> => ({
   few: 10,
   empty: 'Nobody yet.',
   columns: [
-    cell(
-      'User',
-      (user) => (
-        <>
-          <UserLink {...user} /> <UserMarks user={user} />
-        </>
-      ),
-      'username',
-    ),
+    markedUser('User'),
     acts(({ id, username }, around) => [
       auditLink({ q: `user ${username} ` }, `what happened to ${username}`),
       act(around, 'remove-member', 'Remove', `${username} from ${group}`, { user_id: id }),

@@ -18,6 +18,7 @@ import {
   type GroupName,
   PurposeBox,
   ResourceBox,
+  right,
   resourceText,
   whoMayLink,
 } from '../cells.tsx';
@@ -39,15 +40,7 @@ const table: Table<Permission & { readonly groups: readonly GroupName[] }> = {
   wayOn: { label: 'Groups', href: `${ADMIN_PAGES}/groups` },
   columns: [
     text('Resource', ({ resource }) => resourceText(resource), { sort: 'resource' }),
-    cell(
-      'Right',
-      ({ action }) => (
-        <span class="kind" safe>
-          {action}
-        </span>
-      ),
-      'action',
-    ),
+    right('action'),
     text('For', 'description'),
     cell('Held by', ({ resource, action, groups }) => (
       <GroupLinks

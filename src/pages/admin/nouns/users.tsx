@@ -8,15 +8,7 @@ import {
 } from '../../../operations/accounts/users.ts';
 import { PASSWORD_RULE } from '../../parts/forms.tsx';
 import { cell } from '../../parts/cells.tsx';
-import {
-  audit,
-  GroupLinks,
-  type GroupName,
-  moment,
-  NameBox,
-  UserLink,
-  UserMarks,
-} from '../cells.tsx';
+import { audit, GroupLinks, type GroupName, markedUser, moment, NameBox } from '../cells.tsx';
 import { boxValue, List, type Listing, mapItems, readListing, type Table } from '../list.tsx';
 import { adminPage, FoldedForm } from '../page.tsx';
 import { ADMIN_PAGES } from '../sections.ts';
@@ -46,15 +38,7 @@ const table: Table<User> = {
   ],
   empty: 'There are no users yet.',
   columns: [
-    cell(
-      'Name',
-      (user) => (
-        <>
-          <UserLink {...user} /> <UserMarks user={user} />
-        </>
-      ),
-      'username',
-    ),
+    markedUser('Name'),
     cell('Groups', ({ id, groups }) => (
       <GroupLinks groups={groups} moreHref={`${ADMIN_PAGES}/users/${id}`} />
     )),
