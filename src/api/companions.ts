@@ -38,7 +38,7 @@ const change = Type.Object(
   { $id: 'CompanionChange' },
 );
 const answers = { 200: { description: 'As they are now, with an `ETag`', schema: model } };
-const parameters = [
+export const datasetParameters = [
   {
     name: 'name',
     in: 'path',
@@ -74,7 +74,7 @@ export const companionRoutes = new Elysia({ name: 'companions' })
       describes: {
         summary: 'Read the companions of a dataset',
         tag: 'system',
-        parameters,
+        parameters: datasetParameters,
         answers,
         errors: [404],
       },
@@ -90,7 +90,7 @@ export const companionRoutes = new Elysia({ name: 'companions' })
       describes: {
         summary: 'Say how the file of a dataset is read',
         tag: 'system',
-        parameters: [...parameters, ifMatch],
+        parameters: [...datasetParameters, ifMatch],
         body: { schema: change, required: true },
         answers,
         errors: [404, 409, 412, 413, 422, 507],
@@ -108,7 +108,7 @@ export const companionRoutes = new Elysia({ name: 'companions' })
       describes: {
         summary: 'Delete the companions of a dataset',
         tag: 'system',
-        parameters: [...parameters, ifMatch],
+        parameters: [...datasetParameters, ifMatch],
         answers: { 204: { description: 'There are none', schema: null } },
         errors: [404, 409, 412],
       },

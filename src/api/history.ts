@@ -17,6 +17,7 @@ import {
 } from '../operations/files/datasets.ts';
 import { listChanges, undoChanges, type UndoRequest } from '../operations/files/history.ts';
 import { integerParameter } from '../tables/read/list-parameters.ts';
+import { datasetParameters } from './companions.ts';
 import { requireChangesAllowed, versionsOf } from './datasets.ts';
 
 const DEFAULT_LIMIT = 50;
@@ -76,15 +77,6 @@ const undoneModel = Type.Object(
   { $id: 'RowsUndone' },
 );
 
-const parameters = [
-  {
-    name: 'name',
-    in: 'path',
-    required: true,
-    description: 'Name of the dataset',
-    schema: Type.String(),
-  },
-] as const;
 const query = (name: string, description: string, schema: TSchema) =>
   ({ name, in: 'query', description, schema }) as const;
 
@@ -104,7 +96,7 @@ export const historyRoutes = new Elysia({ name: 'history' })
       description: 'Newest first. For those who may read and write it.',
       tag: 'system',
       parameters: [
-        ...parameters,
+        ...datasetParameters,
         query('change', 'This change alone, with up to 1,000 of its rows', Type.Integer()),
         query('row', 'Changes of this row', Type.Integer()),
         query('user', 'Changes by this user', Type.String()),
@@ -123,7 +115,7 @@ export const historyRoutes = new Elysia({ name: 'history' })
       description:
         'A new change makes the rows what they were before. Rows that were changed since are named in a 409.',
       tag: 'system',
-      parameters,
+      parameters: datasetParameters,
       body: { schema: undoModel, required: true },
       answers: { 200: { description: 'Done and on disk', schema: undoneModel } },
       errors: [404, 405, 409, 412, 413, 422, 507],
