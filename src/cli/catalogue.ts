@@ -2,6 +2,7 @@
 import { openApp } from '../app.ts';
 import { findTampering } from '../accounts/audit/audit-chain.ts';
 import type { Log } from '../base/log.ts';
+import { basePathOf, stemOf } from '../base/paths.ts';
 import type { Config } from '../config/settings.ts';
 import type { CheckProgress } from '../docroot/parsing/file-check.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
@@ -54,10 +55,14 @@ export async function openCatalogue(
   const hidden = app.registry
     .hiddenSheets()
     .map(({ rel, text }) => `${rel} is published in part: ${text}`);
+  const base = basePathOf(config.public_url).split('/')[1] ?? '';
+  const covered = coveredNames(resources, base).map(
+    (name) => `${name} is not reached at /${name}: public_url has the path /${base}`,
+  );
   return {
     services: app,
     resources,
-    warnings: [...shadowed, ...shared, ...hidden],
+    warnings: [...shadowed, ...shared, ...hidden, ...covered],
     problems: [
       ...resources.flatMap(({ rel, problem }) =>
         problem === null ? [] : [{ rel, reason: problem }],
@@ -70,4 +75,15 @@ export async function openCatalogue(
     findAuditProblem: () => findTampering(app.db),
     close: () => app.close(),
   };
+}
+
+/** At the top of the document root, with an address of their own that begins as `public_url` does. */
+function coveredNames(resources: readonly Resource[], base: string): string[] {
+  const names = resources.flatMap(({ rel, family }) => {
+    const [first = '', ...rest] = rel.normalize('NFC').split('/');
+    const isOwn =
+      first === base || (rest.length === 0 && family === 'content' && stemOf(first) === base);
+    return base !== '' && isOwn ? [first] : [];
+  });
+  return [...new Set(names)];
 }

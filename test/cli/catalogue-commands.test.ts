@@ -62,6 +62,15 @@ describe('svc check (DS-200)', () => {
     expect(code).toBe(0);
   });
 
+  test('what the path of public_url covers is a WARNING (DS-244)', async () => {
+    const of = async (public_url: string): Promise<string> =>
+      (await run(['check', 'data'], { cwd, env: { SVC_PUBLIC_URL: public_url } })).out;
+    expect(await of('https://h.example/sub')).toContain(
+      'WARNING: sub is not reached at /sub: public_url has the path /sub\n',
+    );
+    expect(await of('https://h.example/other')).not.toContain('WARNING');
+  });
+
   test('--json prints the same facts', async () => {
     const { code, out } = await run(['check', 'broken', '--json'], { cwd });
     const facts = JSON.parse(out);
