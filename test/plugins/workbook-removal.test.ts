@@ -11,6 +11,7 @@ import {
   edit,
   partOf,
   readTable,
+  unzip,
   workbookFile,
   zip,
   workbookEntries,
@@ -214,8 +215,36 @@ test.each([...stays])(
     ]);
     expect(partOf(result, SHEET)).toContain('<row r="5" spans="1:2"><c r="A5"/>');
     expect(partOf(result, SHEET)).toContain('<row r="9" spans="1:2"><c r="A9">');
+    // What was held while the row was to go is compressed as it was.
+    expect(unzip(result).get(SHEET)!.method).toBe(unzip(file).get(SHEET)!.method);
   },
 );
+
+test('rows move however they are spelled, and nothing else in them changes', async () => {
+  /** Row 6 and what stands in it; the numbers of the row are those with `#`. */
+  const spellings = [
+    '<row r="#"><c r="A#"><v>6</v></c><c r="B#"/></row>',
+    '<row r="#" ht="6"><c s="0" r="A#" t="n"><v>6</v></c></row>',
+    "<row r='#'><c r='A#'><v>6</v></c></row>",
+    '<row\tr="#" ><c\nr="A#"><v>6</v></c></row>',
+    '<row r="#"><c r="$A$#"><v>6</v></c></row>',
+    '<row r="#"><c><v>6</v></c><c/><c t="inlineStr"><is><t>&lt;c r="C6" r="A6"</t></is></c></row>',
+    '<row r="#"><c r="A#"><v>6</v></c><c r="B#" t="inlineStr"><is><r><rPr><color r="6" rgb="A6"/></rPr><t>r="B6"</t></r></is></c></row>',
+    '<row r="#" customHeight="1"><c r="a#"><v>6</v></c></row>',
+  ];
+  for (const spelling of spellings) {
+    // Enough for several batches of compression.
+    const many = Array.from({ length: 4_000 }, (_, at) => spelling.replaceAll('#', `${6 + at}`));
+    const fixed = (row: number): string => `<row r="${row}">${cell(`A${row}`, row)}</row>`;
+    const above = `<row r="1">${cell('A1', 'n')}</row>${[2, 3, 4].map(fixed).join('')}`;
+    const whole = (between: string, list: readonly string[]): string =>
+      sheet(`${above}${between}\n${list.join('\n')}`);
+    const file = workbookFile({ sheets: { Data: whole(fixed(5), many) } });
+    const { file: result } = await edit(file, { deletes: [3] }, { sheet: 'Data' });
+    const moved = many.map((_, at) => spelling.replaceAll('#', `${5 + at}`));
+    expect(partOf(result, SHEET) === whole('', moved)).toBe(true);
+  }
+});
 
 test('a table gets shorter, notes and pictures move, and the chain of calculation goes', async () => {
   const relationship = (id: string, type: string, target: string): string =>

@@ -7,7 +7,7 @@ import {
   withoutLargeNumbers,
 } from './archive.ts';
 import { expand, inflatedChunks, STORED } from './expansion.ts';
-import { pack, type PackedPart } from './part-writer.ts';
+import { pack, packed, type PackedPart } from './part-writer.ts';
 import type { Piece } from '../../../src/base/files/piece-writer.ts';
 import { partText } from '../xlsx/package.ts';
 import { AppError } from '../../../src/base/errors.ts';
@@ -55,7 +55,11 @@ export class EditedArchive {
   }
 
   async pieces(): Promise<readonly Piece[]> {
-    const replaced = new Map(this.#parts);
+    const replaced = new Map<ArchiveEntry, PackedPart>();
+    for (const [entry, part] of this.#parts) {
+      const isDraft = part.method === STORED && entry.method !== STORED;
+      replaced.set(entry, isDraft ? await packed(chunksOf(part), entry.method) : part);
+    }
     for (const [entry, text] of this.#texts) {
       replaced.set(entry, await pack(Buffer.from(text, 'latin1'), entry.method));
     }

@@ -68,8 +68,15 @@ class PartWriter {
 }
 
 export async function pack(content: Uint8Array, method: number): Promise<PackedPart> {
+  return packed([content], method);
+}
+
+export async function packed(
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  method: number,
+): Promise<PackedPart> {
   const writer = new PartWriter(method);
-  await writer.write(content);
+  for await (const chunk of chunks) await writer.write(chunk);
   return writer.finish();
 }
 
@@ -110,7 +117,7 @@ export class PartSplice {
   /** Keeps the old bytes up to `offset` (exclusive) and hands on what is decided. */
   async settle(offset: number): Promise<void> {
     this.#take(offset, true);
-    const bytes = Buffer.concat(this.#ready);
+    const bytes = this.#ready.length === 1 ? this.#ready[0]! : Buffer.concat(this.#ready);
     this.#ready.length = 0;
     this.#readyBytes = 0;
     await this.#writer.write(bytes);

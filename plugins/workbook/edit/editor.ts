@@ -78,6 +78,7 @@ export async function editWorkbook(
     changes: rows.changes,
     templateRow: rows.templateRow,
     columns: { first: dialect.firstColumn, end: dialect.firstColumn + dialect.width },
+    isDraft: rows.removable.length > 0,
   }).run();
 
   const parts = new EditedArchive(book.archive);

@@ -6,7 +6,7 @@ import { unreadable, mismatch } from '../../../src/base/errors.ts';
 import { changedFile } from '../../../src/base/files/file-source.ts';
 import { TimeSlice } from '../../../src/base/scheduling/time-slice.ts';
 import type { Cell, EditPlan } from '../../../src/tables/types.ts';
-import { expand } from '../archive/expansion.ts';
+import { expand, STORED } from '../archive/expansion.ts';
 import { type PackedPart, PartSplice } from '../archive/part-writer.ts';
 import { parseRange, rangeText, referenceText, united } from '../cell-reference.ts';
 import { isBlank } from '../table-sink.ts';
@@ -61,6 +61,8 @@ interface SheetEditOptions {
   readonly templateRow: number | null;
   /** Those of the table, from 0; `end` is exclusive. */
   readonly columns: { readonly first: number; readonly end: number };
+  /** The part is rewritten once more. */
+  readonly isDraft: boolean;
 }
 
 export interface SheetEditResult {
@@ -71,6 +73,9 @@ export interface SheetEditResult {
   readonly hasLostFormulas: boolean;
   readonly hasFormulas: boolean;
 }
+
+/** Held in memory without compression, which would cost more than half of what the edit does. */
+const MAX_DRAFT_BYTES = 64 * 1024 * 1024;
 
 interface Patch {
   readonly from: number;
@@ -95,9 +100,10 @@ export class SheetEdit {
   #prefix = '';
 
   constructor(options: SheetEditOptions) {
-    const { book, sheet, kinds, changes } = options;
+    const { book, sheet, kinds, changes, isDraft } = options;
     this.#options = options;
-    this.#splice = new PartSplice(sheet.entry.method);
+    const isPlain = isDraft && sheet.entry.size <= MAX_DRAFT_BYTES;
+    this.#splice = new PartSplice(isPlain ? STORED : sheet.entry.method);
     const chunks = this.#splice.watched(expand(book.archive, sheet.entry));
     this.#window = new SheetWindow(sheet.entry.name, chunks);
     this.#content = new CellContent({
@@ -225,6 +231,7 @@ export class SheetEdit {
 
   #visit(row: RowScanner): void {
     const change = this.#options.changes.get(row.number);
+    if (row.count === 0 && change === undefined && row.number !== this.#options.templateRow) return;
     if (row.number === this.#options.templateRow) {
       const { text } = this.#window;
       const { end } = this.#options.columns;

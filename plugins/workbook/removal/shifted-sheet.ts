@@ -42,22 +42,42 @@ export async function shiftedSheet(
     isChanged = true;
     splice.replace(window.offsetOf(from), window.offsetOf(to), Buffer.from(now, 'latin1'));
   };
+  // Rows that move come in long runs; each by itself would cost as much again.
+  let moved: { readonly from: number; to: number; markup: string } | null = null;
+  const putMoved = (): void => {
+    if (moved === null) return;
+    splice.replace(moved.from, moved.to, Buffer.from(moved.markup, 'latin1'));
+    moved = null;
+  };
+  const move = (row: RowScanner, now: string): void => {
+    isChanged = true;
+    const from = window.offsetOf(row.from);
+    if (moved !== null && moved.to !== from) putMoved();
+    moved ??= { from, to: from, markup: '' };
+    moved.markup += now;
+    moved.to = window.offsetOf(row.to);
+  };
   const rest = async (offset: number): Promise<void> => {
     if (splice.isFull(offset)) await splice.settle(offset);
     if (slice.isOver) await slice.rest();
   };
   const visit = (row: RowScanner): Promise<void> | void => {
     const { text } = window;
-    if (isTarget && shift.has(row.number)) {
-      requireBlank(row);
-      replace(row.from, row.to, '');
-    } else if (row.count > 0) {
-      replace(row.from, row.to, formulas.row(text, row, isTarget));
-    } else if (isTarget && row.number > shift.first) {
-      replace(row.from, row.to, movedRow(text, row, shift.at(row.number)!));
+    if (isTarget && row.count === 0 && !shift.has(row.number)) {
+      if (row.number > shift.first) move(row, movedRow(text, row, shift.at(row.number)!));
+    } else {
+      putMoved();
+      if (isTarget && shift.has(row.number)) {
+        requireBlank(row);
+        replace(row.from, row.to, '');
+      } else if (row.count > 0) {
+        replace(row.from, row.to, formulas.row(text, row, isTarget));
+      }
     }
     const offset = window.offsetOf(row.to);
-    if (splice.isFull(offset) || slice.isOver) return rest(offset);
+    if (!splice.isFull(offset) && !slice.isOver) return;
+    putMoved();
+    return rest(offset);
   };
   try {
     const { data } = await window.start();
@@ -65,6 +85,7 @@ export async function shiftedSheet(
     replace(0, data.from, shiftedMarkup(window.text.slice(0, data.from), place, removal));
     window.position = data.to;
     await window.eachRow(visit, (row) => isTarget && shift.has(row));
+    putMoved();
     await window.passTag();
     await window.eachElement(async (from, to) => {
       replace(from, to, shiftedMarkup(window.text.slice(from, to), place, removal));
@@ -189,6 +210,40 @@ function refersToRow(text: string, row: number): boolean {
  * a cell is one. Several times as fast as cell by cell.
  */
 function movedRow(text: string, row: RowScanner, number: number): string {
+  return movedPlainRow(text, row, String(number)) ?? movedAnyRow(text, row, number);
+}
+
+const SPACE = 0x20;
+const QUOTE = 34;
+
+/** A row spelled as all programs spell them, the reference of each cell in front; null for any other. */
+function movedPlainRow(text: string, row: RowScanner, number: string): string | null {
+  const old = String(row.number);
+  const nameEnd = text.indexOf(' ', row.from);
+  let at = nameEnd + ' r="'.length;
+  if (nameEnd >= row.openEnd || !text.startsWith(` r="${old}"`, nameEnd)) return null;
+  let moved = text.slice(row.from, at) + number;
+  let from = at + old.length;
+  const cell = `${text.slice(row.from, nameEnd - 'row'.length)}c`;
+  for (at = text.indexOf(cell, row.openEnd); at >= 0 && at < row.to; at = text.indexOf(cell, at)) {
+    at += cell.length;
+    // Another element whose name begins so, or a cell without a reference.
+    if (text.charCodeAt(at) > SPACE) continue;
+    if (!text.startsWith(' r="', at)) return null;
+    at += ' r="'.length;
+    while (isCapital(text.charCodeAt(at))) at++;
+    if (!text.startsWith(old, at) || text.charCodeAt(at + old.length) !== QUOTE) return null;
+    moved += text.slice(from, at) + number;
+    from = at + old.length;
+  }
+  return moved + text.slice(from, row.to);
+}
+
+function isCapital(code: number): boolean {
+  return code >= 65 && code <= 90;
+}
+
+function movedAnyRow(text: string, row: RowScanner, number: number): string {
   const tag = withRow(text.slice(row.from, row.openEnd), number);
   const cells = text.slice(row.openEnd, row.to);
   return tag + cells.replaceAll(CELL_NUMBER, `$1${number}`);
