@@ -107,6 +107,8 @@ class FileEdit {
   readonly #endings: LineEndings;
   readonly #edit: SegmentEdit;
   readonly #cells: ChangedCell[] = [];
+  /** Position in the old file of the row that is changed; null among new rows. */
+  #row: number | null = null;
   /** The old file has no final line end; nor shall the new one. */
   #isUnterminated = false;
   /** The unterminated last line is a deleted row. */
@@ -275,11 +277,13 @@ class FileEdit {
     if (part.spans.state !== 'stop' || part.spans.count !== segment.rows) throw changedFile();
     let count = segment.rows;
     for (const row of touched) {
+      this.#row = firstRow + row;
       if (deletes.has(firstRow + row)) {
         this.#delete(part, row);
         count--;
       } else this.#update(part, row, updates.get(firstRow + row)!);
     }
+    this.#row = null;
     if (takesRows) {
       this.#edit.file.add(part.take(part.appendPosition(offset === this.#layout.bodyOffset)));
       count = await this.#append(count, part.text === '');
@@ -337,7 +341,7 @@ class FileEdit {
   }
 
   #note(position: number, before: string, after: string | undefined): void {
-    this.#cells.push({ position, before, after });
+    this.#cells.push({ row: this.#row, position, before, after });
     this.#style.spelling.count(position, before, -1);
     if (after !== undefined) this.#style.spelling.count(position, after, 1);
   }

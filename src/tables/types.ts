@@ -200,6 +200,8 @@ export interface EditPlan {
    * rereading the file. A deleted row lists all its cells.
    */
   readonly cells: readonly {
+    /** Of a text file: position of the row in the old file; null for a new one. */
+    row?: number | null;
     position: number;
     before: Cell | undefined;
     after: Cell | undefined;

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import type { FrameView } from '../../src/pages/frame.tsx';
 import { renderPage } from '../../src/pages/frame.tsx';
 import { fileLayoutPage } from '../../src/pages/files/file-layout.tsx';
+import { historyPage } from '../../src/pages/files/history.tsx';
 import { datasetPage } from '../../src/pages/files/dataset-page.tsx';
 import { guidePage } from '../../src/pages/docs/guide.tsx';
 import { docsPage } from '../../src/pages/docs/docs.tsx';
@@ -370,6 +371,34 @@ describe('DS-184, DS-208: pages', () => {
       },
       frame,
     ),
+    history: renderPage(
+      historyPage,
+      {
+        name: EVIL,
+        title: EVIL,
+        page: '/ui/x/',
+        rowId: 1,
+        user: EVIL,
+        changes: [
+          {
+            id: 1,
+            at: '2026-11-20T10:00:00.000Z',
+            user: EVIL,
+            action: 'update',
+            count: 9,
+            state: 'unsure',
+            undoes: [],
+            undone: 'no',
+            rows: [{ _row_id: 1, before: { [EVIL]: EVIL }, after: { [EVIL]: `${EVIL}!` } }],
+            rows_truncated: false,
+          },
+        ],
+        olderHref: '/o',
+        done: EVIL,
+        refusal: { change: 1, text: EVIL, isPartial: true },
+      },
+      frame,
+    ),
     dataset: renderPage(
       datasetPage,
       {
@@ -399,6 +428,8 @@ describe('DS-184, DS-208: pages', () => {
           page: EVIL,
           mayWrite: true,
           layoutHref: '/h',
+
+          historyHref: null,
           hasNull: true,
           chartScript: '/_svc/c.js',
           columns: [{ name: EVIL, type: 'string', isWritable: true }],

@@ -8,9 +8,9 @@ import type { Principal } from '../../accounts/rights/principal.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Table } from '../../tables/copy/table.ts';
-import { MAX_CHANGED_ROWS } from '../../tables/edit/change-request.ts';
+import { MAX_CHANGED_ROWS, type Mutation, type Step } from '../../tables/edit/change-request.ts';
+import type { RowValues } from '../../tables/edit/mutation.ts';
 import type { EditResult } from '../../tables/edit/draft.ts';
-import type { Mutation } from '../../tables/edit/change-request.ts';
 import { type Entry, type EntryFilter, holds } from '../../tables/history/change-log.ts';
 import type { CellValues, RowChange } from '../../tables/history/row-change.ts';
 import type { StoredValue } from '../../tables/types.ts';
@@ -252,25 +252,50 @@ function tooMuch(most: string): AppError {
   return new AppError('too-large', `More than ${most} cannot be taken back at once`);
 }
 
-function mutationOf(
+async function mutationOf(
   services: App,
   resource: Resource,
   table: Table,
   { rows }: UndoPlan,
   { isDryRun }: UndoRequest,
 ): Promise<Mutation> {
+  const { writableColumns: columns } = table;
+  const gone = rows.filter(({ before }) => before === null);
+  const changed = rows.filter(({ before, after }) => before !== null && after !== null);
+  const missing = rows.filter(({ after }) => after === null);
   const data = {
-    delete: rows.filter(({ before }) => before === null).map(({ rowId }) => ({ _row_id: rowId })),
-    update: rows
-      .filter(({ before, after }) => before !== null && after !== null)
-      .map(({ rowId, before }) => ({ ...jsonCells(before, table), _row_id: rowId })),
-    create: rows
-      .filter(({ after }) => after === null)
-      .map(({ before }) => jsonCells(before, { columns: table.writableColumns })),
+    delete: gone.map(({ rowId }) => ({ _row_id: rowId })),
+    update: changed.map(({ rowId, before }) => ({ ...jsonCells(before, table), _row_id: rowId })),
+    create: missing.map(({ before }) => jsonCells(before, { columns })),
   };
   const operations = Object.entries(data)
     .filter(([, list]) => list.length > 0)
     .map(([action, list]) => ({ action, data: list }));
   const body = { action: 'batch', operations, ...(isDryRun && { dry_run: true }) };
-  return parseChange(services, resource, table, { method: 'POST', body, isLenient: true });
+  const mutation = await parseChange(services, resource, table, {
+    method: 'POST',
+    body,
+    isLenient: true,
+  });
+  const positions = new Map(columns.map(({ name, position }) => [name, position]));
+  const spelledAs = (values: RowValues, { spelled = new Map() }: RowChange): RowValues =>
+    new Map([
+      ...values,
+      ...[...spelled].flatMap(([name, text]): [number, string][] => {
+        const position = positions.get(name);
+        return position === undefined ? [] : [[position, text]];
+      }),
+    ]);
+  const steps = mutation.steps.map((step): Step => {
+    if (step.action === 'create') {
+      return { ...step, rows: step.rows.map((values, at) => spelledAs(values, missing[at]!)) };
+    }
+    if (step.action !== 'update') return step;
+    const spelled = step.rows.map(({ rowId, values }, at) => ({
+      rowId,
+      values: spelledAs(values, changed[at]!),
+    }));
+    return { ...step, rows: spelled };
+  });
+  return { ...mutation, steps };
 }

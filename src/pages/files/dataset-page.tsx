@@ -152,6 +152,7 @@ export const datasetPage: Page<DatasetView> = {
             </a>
           ))}
           {view.grid.layoutHref !== null && <a href={view.grid.layoutHref}>How it is read</a>}
+          {view.grid.historyHref !== null && <a href={view.grid.historyHref}>History</a>}
         </p>
       </div>
     </>

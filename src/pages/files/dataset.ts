@@ -172,6 +172,7 @@ async function reply(
   const layoutHref = (await mayArrange(services, context.caller, resource))
     ? `/ui/${encodePath(resource.canonical)}/?layout=1`
     : null;
+  const historyHref = mayWrite ? `/ui/${encodePath(resource.canonical)}/?history=1` : null;
   const view: DatasetView = {
     name: resource.canonical,
     q: parameters.q,
@@ -196,7 +197,7 @@ async function reply(
     total: totalText(resource, table),
     hints: layoutHref === null ? [] : await hintLinks(services, resource, table),
     problem,
-    grid: { ...gridOf(table, resource, mayWrite), layoutHref, startAt },
+    grid: { ...gridOf(table, resource, mayWrite), layoutHref, historyHref, startAt },
   };
   return pageReply(context, datasetPage, view, { status: problem === null ? 200 : 422 });
 }
@@ -206,7 +207,7 @@ function gridOf(
   table: Table,
   resource: Resource,
   mayWrite: boolean,
-): Omit<GridData, 'startAt' | 'layoutHref'> {
+): Omit<GridData, 'startAt' | 'layoutHref' | 'historyHref'> {
   const { size } = table.state.stamp;
   const writable = new Set(mayWrite ? table.writableColumns : []);
   const name = encodePath(resource.canonical);

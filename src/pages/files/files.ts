@@ -22,6 +22,7 @@ import { contentReply } from './content-reply.ts';
 import { ASK } from '../events/asked.ts';
 import { datasetPageReply } from './dataset.ts';
 import { explorerReply } from '../events/events.tsx';
+import { historyFormReply, historyPageReply } from './history.tsx';
 import { fileLayoutFormReply, fileLayoutReply } from './file-layout.tsx';
 import { mediaPageReply } from './media.tsx';
 import { rowFormReply, rowPageReply } from './row.ts';
@@ -111,6 +112,8 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
     if (isJson) return changeMany(context, resource);
     if (context.queryValue('layout') !== null)
       return fileLayoutFormReply(services, context, resource);
+    if (context.queryValue('history') !== null)
+      return historyFormReply(services, context, resource);
     requireWritable(services, resource, method);
     requireChangesAllowed(context);
     return rowFormReply(services, context, resource);
@@ -120,6 +123,7 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
   if (context.queryValue('row') !== null) return rowPageReply(services, context, resource);
   if (context.queryValue(ASK) !== null) return explorerReply(context, resource);
   if (context.queryValue('layout') !== null) return fileLayoutReply(services, context, resource);
+  if (context.queryValue('history') !== null) return historyPageReply(services, context, resource);
   return wantsSummary(context)
     ? datasetSummaryReply(services, context, resource)
     : datasetPageReply(services, context, resource);

@@ -110,6 +110,11 @@ function Edit({ view, frame }: { view: RowView; frame: FrameView }) {
             Delete this row…
           </a>
         )}
+        {view.deleteHref !== null && (
+          <a class="button quiet" href={`${frame.path}?history=1&of=${view.rowId}`}>
+            History
+          </a>
+        )}
       </p>
     </PostForm>
   );

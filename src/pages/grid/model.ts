@@ -17,6 +17,7 @@ export interface GridData {
   readonly mayWrite: boolean;
   /** Where it is said how the file is read; null for those who may not. */
   readonly layoutHref: string | null;
+  readonly historyHref: string | null;
   /** The file distinguishes an empty text from no value. */
   readonly hasNull: boolean;
   readonly chartScript: string;

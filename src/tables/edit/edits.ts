@@ -302,7 +302,7 @@ export class Edits {
         onPrepared: async (prepared) => {
           table.journal(draft.journal(prepared), draft.roomToFollow);
           await this.#options.tables.journalSiblings(siblings, state.stamp, prepared);
-          noted = await changeLog.begin(table, target, entries);
+          noted = await changeLog.begin(table, target, withSpellings(entries, table, plan));
         },
         beforeCommit: () => lock.check(),
       });
@@ -422,6 +422,36 @@ function takeGroup(queue: Waiting[]): Waiting[] {
       edit.target.sheet !== sheet || (index > 0 && edit.isAlone) || index === MAX_GROUP,
   );
   return queue.splice(0, end === -1 ? queue.length : end);
+}
+
+/** With the texts of the file for what is given another value, or is gone. */
+function withSpellings(entries: readonly NewEntry[], table: Table, plan: EditPlan): NewEntry[] {
+  const columns = new Map(table.columns.map((column) => [column.position, column]));
+  const found = plan.cells.flatMap(({ row, position, before }) => {
+    const column = columns.get(position);
+    const isSpelled =
+      column !== undefined && column.type !== 'string' && typeof before === 'string';
+    return row == null || !isSpelled ? [] : [{ row, column, text: before }];
+  });
+  const rowIds = table.rowIdsAt(found.map(({ row }) => row));
+  const spelled = new Map<number, Map<string, string>>();
+  for (const { row, column, text } of found) {
+    const rowId = rowIds.get(row)!;
+    const own = spelled.get(rowId) ?? new Map<string, string>();
+    spelled.set(rowId, own.set(column.name, text));
+  }
+  return entries.map((entry) => ({
+    ...entry,
+    changes: entry.changes.map((change) => {
+      const texts = [...(spelled.get(change.rowId) ?? [])].filter(([name, text]) => {
+        const value = change.before?.get(name);
+        // Of several changes of a cell only the first one found this text.
+        if (value === undefined || !spelled.get(change.rowId)!.delete(name)) return false;
+        return String(value) !== text;
+      });
+      return texts.length === 0 ? change : { ...change, spelled: new Map(texts) };
+    }),
+  }));
 }
 
 function entryOf(

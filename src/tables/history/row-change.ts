@@ -10,6 +10,8 @@ export interface RowChange {
   readonly before: CellValues | null;
   /** Null: the row is gone. */
   readonly after: CellValues | null;
+  /** Values of `before` whose text in the file says more: `7.50`. */
+  readonly spelled?: ReadonlyMap<string, string>;
 }
 
 /** One cell takes a hundred bytes, and compressing it longer than writing it. */
@@ -21,12 +23,17 @@ export function mergeChanges(older: RowChange, newer: RowChange): RowChange | nu
   const { rowId } = older;
   const before = older.before && withValues(newer.before, older.before);
   const after = newer.after && withValues(older.after, newer.after);
+  // What the older one changed was spelled by svc when the newer one came.
+  const spelled = new Map(
+    [...(newer.spelled ?? [])].filter(([name]) => older.before?.has(name) === false),
+  );
+  for (const [name, text] of older.spelled ?? []) spelled.set(name, text);
   if (before === null || after === null) {
-    return before === null && after === null ? null : { rowId, before, after };
+    return before === null && after === null ? null : { rowId, before, after, spelled };
   }
   const changed = [...after.keys()].filter((name) => before.get(name) !== after.get(name));
   if (changed.length === 0) return null;
-  return { rowId, before: only(before, changed), after: only(after, changed) };
+  return { rowId, before: only(before, changed), after: only(after, changed), spelled };
 }
 
 function withValues(base: CellValues | null, values: CellValues): CellValues {
@@ -42,21 +49,27 @@ type StoredCells = readonly (number | string | null | readonly [digits: string])
 
 interface StoredChanges {
   readonly columns: readonly string[];
-  readonly rows: readonly (readonly [rowId: number, before: StoredCells, after: StoredCells])[];
+  readonly rows: readonly (readonly [
+    rowId: number,
+    before: StoredCells,
+    after: StoredCells,
+    spelled?: StoredCells,
+  ])[];
 }
 
 export function encodeChanges(changes: readonly RowChange[]): Uint8Array {
   const columns = new Map<string, number>();
-  const cells = (values: CellValues | null): StoredCells =>
-    values &&
-    [...values].flatMap(([name, value]) => {
+  const cells = (values: CellValues | null | undefined): StoredCells =>
+    (values ?? null) &&
+    [...values!].flatMap(([name, value]) => {
       let column = columns.get(name);
       if (column === undefined) columns.set(name, (column = columns.size));
       return [column, typeof value === 'bigint' ? ([String(value)] as const) : value];
     });
-  const rows = changes.map(
-    ({ rowId, before, after }) => [rowId, cells(before), cells(after)] as const,
-  );
+  const rows = changes.map(({ rowId, before, after, spelled }) => {
+    const row = [rowId, cells(before), cells(after)] as const;
+    return spelled === undefined || spelled.size === 0 ? row : ([...row, cells(spelled)] as const);
+  });
   const stored: StoredChanges = { columns: [...columns.keys()], rows };
   const text = Buffer.from(JSON.stringify(stored));
   return text.length < COMPRESSED_FROM_BYTES ? text : Bun.zstdCompressSync(text);
@@ -66,7 +79,7 @@ export function decodeChanges(bytes: Uint8Array): RowChange[] {
   const isPlain = bytes[0] === OPEN_BRACE;
   const text = isPlain ? bytes : Bun.zstdDecompressSync(bytes as Uint8Array<ArrayBuffer>);
   const { columns, rows } = JSON.parse(Buffer.from(text).toString()) as StoredChanges;
-  const values = (cells: StoredCells): CellValues | null => {
+  const values = (cells: StoredCells): Map<string, StoredValue> | null => {
     if (cells === null) return null;
     const found = new Map<string, StoredValue>();
     for (let at = 0; at < cells.length; at += 2) {
@@ -76,9 +89,10 @@ export function decodeChanges(bytes: Uint8Array): RowChange[] {
     }
     return found;
   };
-  return rows.map(([rowId, before, after]) => ({
+  return rows.map(([rowId, before, after, spelled = []]) => ({
     rowId,
     before: values(before),
     after: values(after),
+    spelled: values(spelled) as Map<string, string>,
   }));
 }

@@ -44,6 +44,7 @@ function itemsOf({ data, address, query, columns, editFilter }: ExportOptions): 
     link('Open JSON', addressOf('')),
     link('Schema', data.api.replace('/api/', '/schema/')),
     ...(data.layoutHref === null ? [] : [link('How the file is read', data.layoutHref)]),
+    ...(data.historyHref === null ? [] : [link('History', data.historyHref)]),
     closer('Filter as JSON…', editFilter, { class: 'plain small' }),
     make('p.fine', 'Download what is shown'),
     ...FORMATS.map(([label, format]) => {
