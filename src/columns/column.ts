@@ -11,7 +11,10 @@ export type Entry = string | number | bigint | boolean | null;
 
 export type Codes = Uint8Array | Uint16Array | Int32Array;
 
-/** The cell of row `i` is `entries[codes[i]]`; null is an entry like others. An entry may stand twice. */
+/**
+ * The cell of row `i` is `entries[codes[i]]`; null is an entry like others. An entry may stand twice. Batches may share
+ * the list of entries, to which later ones append: what is known of an entry is kept by list and code.
+ */
 export interface DictionaryColumn {
   readonly kind: 'dictionary';
   readonly codes: Codes;

@@ -10,6 +10,7 @@
 import type { Column, DictionaryColumn, Entry, Selection } from './column.ts';
 import { isNullAt } from './column.ts';
 import type { PackedNumbers } from './exact-sum.ts';
+import { ByEntry } from './by-entry.ts';
 import { GroupSums } from './group-sums.ts';
 
 export interface Group {
@@ -25,8 +26,10 @@ export interface MeasureOrder {
   readonly keepsValues: boolean;
 }
 
-/** About 64 MB. */
+/** Of sums and kept values, about 64 MB. */
 const MAX_DOUBLES = 8_000_000;
+/** Their keys take about as much. */
+const MAX_GROUPS = 262_144;
 /** Beyond, pairs of codes are looked up in a map; a table of so many takes 4 MB. */
 const MAX_TABLE = 1_000_000;
 
@@ -53,9 +56,9 @@ export class Grouping {
   }
 
   get isFull(): boolean {
-    const width = this.#sums.reduce((sum, { width: one }) => sum + one, 8);
+    const width = this.#sums.reduce((sum, { width: one }) => sum + one, 0);
     const kept = this.#sums.reduce((sum, { kept: one }) => sum + one, 0);
-    return this.#size * width + kept > MAX_DOUBLES;
+    return this.#size > MAX_GROUPS || this.#size * width + kept > MAX_DOUBLES;
   }
 
   /** Columns of `rows` rows: keys, then measures. */
@@ -108,7 +111,9 @@ export class Grouping {
 
   /** The group of each row, -1 for rows left out; all groups so far are below `#size`. */
   #groupsOf(rows: number, columns: readonly Column[], selection: Selection): Int32Array {
-    const [first, ...others] = this.#codings.map((coding, at) => coding.codesOf(columns[at]!));
+    const [first, ...others] = this.#codings.map((coding, at) =>
+      coding.codesOf(columns[at]!, selection),
+    );
     const groups = first ?? new Int32Array(rows);
     this.#size = this.#codings[0]?.entries.length ?? 1;
     if (selection !== null)
@@ -142,6 +147,7 @@ const FOLDED = 0;
 class Coding {
   readonly #folds: boolean;
   #codeOf = new Map<Entry, number>();
+  readonly #known = new ByEntry();
   entries: Entry[] = [];
 
   constructor(folds: boolean) {
@@ -151,25 +157,32 @@ class Coding {
 
   reset(): void {
     this.#codeOf = new Map();
+    this.#known.forget();
     this.entries = this.#folds ? [FOLDED] : [];
   }
 
-  /** Of every row, in an array of its own. */
-  codesOf(column: Column): Int32Array {
+  /** Of every selected row, in an array of its own. */
+  codesOf(column: Column, selection: Selection): Int32Array {
     if (column.kind === 'dictionary') {
-      const { entries } = column;
-      const code = Int32Array.from(entries, (entry) =>
-        this.#folds && isFinite(entry) ? FOLDED : this.#code(entry),
-      );
-      const { codes } = column;
+      const { codes, entries } = column;
+      const known = this.#known.of(entries);
       const result = new Int32Array(codes.length);
-      for (let row = 0; row < codes.length; row++) result[row] = code[codes[row]!]!;
+      for (let row = 0; row < codes.length; row++) {
+        if (selection !== null && selection[row] === 0) continue;
+        const code = codes[row]!;
+        if (known[code]! < 0) {
+          const entry = entries[code]!;
+          known[code] = this.#folds && isFinite(entry) ? FOLDED : this.#code(entry);
+        }
+        result[row] = known[code]!;
+      }
       return result;
     }
     const { values, nulls } = column;
     const codes = new Int32Array(values.length);
     if (this.#folds && nulls === null) return codes;
     for (let row = 0; row < values.length; row++) {
+      if (selection !== null && selection[row] === 0) continue;
       if (isNullAt(nulls, row)) codes[row] = this.#code(null);
       else if (!this.#folds) codes[row] = this.#code(values[row]!);
     }
@@ -222,7 +235,7 @@ class Pairs {
       if (first < 0) continue;
       const second = seconds[row]!;
       if (table === null) {
-        // Groups are fewer than 2^23 (`isFull`), codes than 2^30.
+        // Of full groups and one batch more are fewer than 2^23, and of codes than 2^30.
         const key = first * 0x4000_0000 + second;
         let pair = this.#map.get(key);
         if (pair === undefined) this.#map.set(key, (pair = this.#add(first, second)));

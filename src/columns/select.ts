@@ -1,20 +1,30 @@
 /** Which rows of a batch stay: tests of a column's entries, asked once per entry where there is a dictionary. */
+import { ByEntry } from './by-entry.ts';
 import { type Column, type Entry, isNullAt, type NumberColumn, type Selection } from './column.ts';
 
-/** The rows of `before` whose cell passes. Of a dictionary each entry is tested once, also those of other rows. */
-export function select(
-  column: Column,
-  test: (entry: Entry) => boolean,
-  before: Selection = null,
-): Selection {
-  if (column.kind === 'numbers') return selectNumbers(column, test, before);
-  const passes = Uint8Array.from(column.entries, (entry) => (test(entry) ? 1 : 0));
-  if (!passes.includes(0)) return before;
-  const { codes } = column;
-  const kept = new Uint8Array(codes.length);
-  for (let row = 0; row < codes.length; row++)
-    kept[row] = before?.[row] === 0 ? 0 : passes[codes[row]!]!;
-  return kept;
+/** A test of entries; asked about the cells of selected rows only. */
+export class EntryTest {
+  readonly #test: (entry: Entry) => boolean;
+  readonly #known = new ByEntry();
+
+  constructor(test: (entry: Entry) => boolean) {
+    this.#test = test;
+  }
+
+  /** The rows of `before` whose cell passes. */
+  select(column: Column, before: Selection = null): Selection {
+    if (column.kind === 'numbers') return selectNumbers(column, this.#test, before);
+    const { codes, entries } = column;
+    const known = this.#known.of(entries);
+    const kept = new Uint8Array(codes.length);
+    for (let row = 0; row < codes.length; row++) {
+      if (before !== null && before[row] === 0) continue;
+      const code = codes[row]!;
+      if (known[code]! < 0) known[code] = this.#test(entries[code]!) ? 1 : 0;
+      kept[row] = known[code]!;
+    }
+    return kept;
+  }
 }
 
 function selectNumbers(
@@ -23,10 +33,9 @@ function selectNumbers(
   before: Selection,
 ): Selection {
   const kept = new Uint8Array(values.length);
-  const keepsNull = nulls !== null && test(null);
   for (let row = 0; row < values.length; row++) {
-    if (before?.[row] === 0) continue;
-    if (isNullAt(nulls, row) ? keepsNull : test(values[row]!)) kept[row] = 1;
+    if (before !== null && before[row] === 0) continue;
+    if (test(isNullAt(nulls, row) ? null : values[row]!)) kept[row] = 1;
   }
   return kept;
 }

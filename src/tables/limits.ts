@@ -32,6 +32,12 @@ export const STRATEGY = {
   plannedComparisons: 64,
   /** SQLite allows 1,000. */
   functionArguments: 900,
+  /** Questions about all rows of larger tables are answered from columns beside the copy; smaller take some 20 ms. */
+  columnsFromRows: 50_000,
+  /** Rows of a batch of columns. */
+  columnBatchRows: 65_536,
+  /** The columns of a copy may take so much of its size. */
+  columnShare: 0.5,
   /** Ranges remembered per column and direction; half are dropped beyond. */
   rangeCuts: 2_048,
 };

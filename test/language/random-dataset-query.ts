@@ -17,6 +17,8 @@ export const HEADER = ['k', 'n', 'v', 'b', 'k', 'x y'];
 
 const WHOLE = ['0', '1', '2', '5', '7', '12', '-3', '100', '9007199254740991'];
 const DECIMAL = ['1.5', '-0.25', '2', '0.1', '0.2', '1e3'];
+/** Sums of these lose digits, or leave the range of doubles on the way. */
+const AWKWARD = ['1e308', '-1e308', '1.7e308', '5e-324', '1e-300', '123456.78', '1e16', '-7.5'];
 const TEXTS = [
   'alpha',
   'Alpha',
@@ -38,7 +40,7 @@ export class DatasetQueries extends RandomQueries {
   /** Columns of one kind each, but for the mixed ones; cells may be blank, and the last of a row missing. */
   table(): RandomTable {
     const kinds = HEADER.map(() =>
-      this.pick(['key', 'whole', 'decimal', 'boolean', 'text', 'mixed']),
+      this.pick(['key', 'whole', 'decimal', 'awkward', 'boolean', 'text', 'mixed']),
     );
     kinds[0] = this.pick(['key', 'whole', 'mixed']);
     const cells = this.many(0, 30, () => kinds.map((kind) => this.#cell(kind)));
@@ -62,6 +64,8 @@ export class DatasetQueries extends RandomQueries {
         return this.pick(WHOLE);
       case 'decimal':
         return this.pick(DECIMAL);
+      case 'awkward':
+        return this.pick([...AWKWARD, ...DECIMAL]);
       case 'boolean':
         return this.pick(['true', 'false']);
       case 'text':
@@ -181,13 +185,35 @@ export class DatasetQueries extends RandomQueries {
       this.pick([
         () => 'count',
         () =>
-          `${this.pick(['count', 'sum', 'avg', 'min', 'max', 'dc', 'values', 'median', 'mode', 'range', 'stdevp', 'first', 'last', 'list'])}(${of()})`,
+          `${this.pick(['count', 'sum', 'avg', 'min', 'max', 'dc', 'values', 'median', 'p95', 'mode', 'range', 'stdevp', 'first', 'last', 'list'])}(${of()})`,
         () => 'count(eval(n>3))',
         () => 'sum(eval(n*2))',
         () => 'avg(n*2-1)',
         () => 'count(n>3)',
       ])(),
     ).join(', ');
+  }
+
+  filter(): string {
+    const comparison = (): string =>
+      `${this.column()} ${this.pick(['=', '!=', '<', '>='])} ${this.pick(['5', '1.5', '"alpha"', '"7"', 'true', '""'])}`;
+    return this.pick([
+      () => `where ${comparison()}`,
+      () => `where ${comparison()} AND ${comparison()} AND ${this.expression(1)}`,
+      () => `where ${comparison()} OR ${comparison()}`,
+      () => `search ${this.term()} ${this.term()}`,
+      () => `search ${this.terms(1)}`,
+    ])();
+  }
+
+  counting(): string {
+    const by = (): string => (this.chance(0.7) ? ` BY ${this.#keys(2)}` : '');
+    return this.pick([
+      () => `stats ${this.aggregates()}${by()}`,
+      () => `stats avg(v), sum(n), min(v), max(n), median(v), dc(k)${by()}`,
+      () => `top limit=3 ${this.#keys(2)}`,
+      () => `groupby --keys='["k","Sum(v)"]'`,
+    ])();
   }
 
   override query(): string {
@@ -200,6 +226,8 @@ export class DatasetQueries extends RandomQueries {
         `search --model=dataset.d${conditions('filter', 2)}${conditions('exclude', 1)}${this.chance(0.3) ? ` --order-by='["${this.pick(['', '-'])}${this.pick(['k', 'n', 'v'])}","_row_id"]'` : ''}${this.chance(0.2) ? ' --limit=6' : ''}${this.chance(0.2) ? ` --select='["k","m=n*2","v"]'` : ''}`,
       () => `from d | search ${this.terms(2)}`,
     ])();
+    if (this.chance(0.25))
+      return [first, ...this.many(0, 2, () => this.filter()), this.counting()].join(' | ');
     return [first, ...this.many(0, 4, () => this.stage())].join(' | ');
   }
 }
@@ -220,5 +248,5 @@ function meaning(texts: readonly string[]): Shown[] {
 
 function isNumber(text: string): boolean {
   if (/^-?(?:0|[1-9]\d*)$/.test(text)) return Number.isSafeInteger(Number(text));
-  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e\d+)?$/.test(text);
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e-?\d+)?$/.test(text);
 }

@@ -86,6 +86,13 @@ function bindFrequent(args: Args, input: Schema, direction: 1 | -1): Rows {
   };
 }
 
+/** Positions of those that can be among the first `limit`; sorting all by their keys would take longest. */
+function frequent(counts: readonly number[], limit: number, direction: 1 | -1): number[] {
+  const sorted = Float64Array.from(counts, (count) => count * direction).sort();
+  const last = sorted[Math.min(limit, sorted.length) - 1] ?? -Infinity;
+  return [...counts.keys()].filter((at) => counts[at]! * direction <= last);
+}
+
 function ranked(groups: Groups, { by, limit, showsPercent }: Args, direction: 1 | -1): Row[] {
   const countOf = ({ accumulators }: Group): number => accumulators[0]!.result() as number;
   const keysOf = ({ keys }: Group): readonly Value[] => keys.slice(0, by.length);
@@ -94,7 +101,8 @@ function ranked(groups: Groups, { by, limit, showsPercent }: Args, direction: 1 
     .sort(([a], [b]) => compareKeys(keysOf(a!), keysOf(b!)))
     .flatMap((members) => {
       const total = members.reduce((sum, member) => sum + countOf(member), 0);
-      return members
+      return frequent(members.map(countOf), limit, direction)
+        .map((at) => members[at]!)
         .sort((a, b) => (countOf(a) - countOf(b)) * direction || compareKeys(a.keys, b.keys))
         .slice(0, limit)
         .map((member) => {

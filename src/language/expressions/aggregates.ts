@@ -81,7 +81,9 @@ function overNumbers(make: (meter: Meter) => NumberFold): AggregateDefinition['m
     };
 }
 
-function weighingNumbers(make: () => Required<NumberFold>): AggregateDefinition['make'] {
+function weighingNumbers(
+  make: (meter: Meter) => Required<NumberFold>,
+): AggregateDefinition['make'] {
   const build = overNumbers(make);
   return (input) => weighing(build(input));
 }
@@ -131,19 +133,23 @@ const rangeOf = weighingNumbers(() => {
 
 /** Interpolated between the closest ranks. */
 function percentile(percent: number): AggregateDefinition['make'] {
-  return overNumbers((meter) => {
+  return weighingNumbers((meter) => {
     const numbers: number[] = [];
+    const add = (x: number): void => {
+      meter.hold(8);
+      numbers.push(x);
+    };
     return {
-      add: (x) => {
-        meter.hold(8);
-        numbers.push(x);
+      add: (x, times) => {
+        for (let time = 0; time < times; time++) add(x);
       },
+      addPacked: ({ values }) => values.forEach(add),
       result: () => {
         if (numbers.length === 0) return null;
-        numbers.sort((a, b) => a - b);
-        const rank = (percent / 100) * (numbers.length - 1);
-        const low = numbers[Math.floor(rank)]!;
-        const high = numbers[Math.ceil(rank)]!;
+        const sorted = Float64Array.from(numbers).sort();
+        const rank = (percent / 100) * (sorted.length - 1);
+        const low = sorted[Math.floor(rank)]!;
+        const high = sorted[Math.ceil(rank)]!;
         return low + (high - low) * (rank - Math.floor(rank));
       },
     };
@@ -171,22 +177,32 @@ function extreme(sign: number): AggregateDefinition['make'] {
     });
 }
 
-function counted(
-  finish: (values: Map<string, { value: Value; count: number }>) => Value,
-): AggregateDefinition['make'] {
+interface Seen {
+  readonly value: Value;
+  count: number;
+}
+
+function counted(finish: (values: readonly Seen[]) => Value): AggregateDefinition['make'] {
   return ({ get }) =>
     weighing((meter) => {
-      const seen = new Map<string, { value: Value; count: number }>();
+      const seen: Seen[] = [];
+      // A text is its own key: another one made of it would have to be read again.
+      const texts = new Map<string, Seen>();
+      const others = new Map<string, Seen>();
       return {
         add: (row, times) => {
           const value = get!(row);
           if (value === null) return;
-          const key = keyOf(value);
-          const known = seen.get(key);
+          const isText = typeof value === 'string';
+          const key = isText ? value : keyOf(value);
+          const keyed = isText ? texts : others;
+          const known = keyed.get(key);
           if (known) known.count += times;
           else {
             meter.hold(sizeOf(value) + key.length * 2 + 64);
-            seen.set(key, { value, count: times });
+            const first = { value, count: times };
+            keyed.set(key, first);
+            seen.push(first);
           }
         },
         result: () => finish(seen),
@@ -253,9 +269,9 @@ export function countTrue(condition: Evaluate, isStrict: boolean): AccumulatorFa
 export const countRows = count({ get: null, time: null });
 
 const average = summed((total) => total.value / total.count);
-const distinct = counted((values) => values.size);
-const ordered = (values: Map<string, { value: Value; count: number }>): Value[] =>
-  [...values.values()].map(({ value }) => value).sort(compareValues);
+const distinct = counted(({ length }) => length);
+const ordered = (values: readonly Seen[]): Value[] =>
+  values.map(({ value }) => value).sort(compareValues);
 
 const definitions: Record<string, AggregateDefinition> = {
   count: { summary: 'number of rows, or of values that are not null', make: count },
@@ -271,8 +287,8 @@ const definitions: Record<string, AggregateDefinition> = {
   mode: {
     summary: 'the most frequent value; the smallest of several',
     make: counted((values) => {
-      let best: { value: Value; count: number } | null = null;
-      for (const one of values.values()) {
+      let best: Seen | null = null;
+      for (const one of values) {
         const isBetter =
           best === null ||
           one.count > best.count ||
@@ -292,7 +308,7 @@ const definitions: Record<string, AggregateDefinition> = {
   latest: { summary: 'value of the latest row by _time', needsTime: true, make: byTime(1) },
   values: {
     summary: 'the different values, in order',
-    make: counted((values) => (values.size === 0 ? null : ordered(values))),
+    make: counted((values) => (values.length === 0 ? null : ordered(values))),
   },
   list: {
     summary: `the values in row order, the first ${MAX_LISTED}`,
@@ -317,10 +333,12 @@ export const terseAggregates: ReadonlyMap<string, AggregateDefinition> = new Map
   Object.entries(definitions),
 );
 
+const PERCENTILE = /^(?:perc|p)(\d{1,3})$/;
+
 export function terseAggregate(name: string): AggregateDefinition | null {
   const known = terseAggregates.get(name);
   if (known) return known;
-  const match = /^(?:perc|p)(\d{1,3})$/.exec(name);
+  const match = PERCENTILE.exec(name);
   const percent = Number(match?.[1] ?? -1);
   if (percent < 0 || percent > 100) return null;
   return { summary: 'percentile', make: percentile(percent) };
@@ -328,6 +346,7 @@ export function terseAggregate(name: string): AggregateDefinition | null {
 
 export function useOfAggregate(name: string): Use {
   if (['count', 'sum', 'avg', 'mean'].includes(name)) return 'sum';
+  if (name === 'median' || PERCENTILE.test(name)) return 'list';
   return ['min', 'max', 'range'].includes(name) ? 'numbers' : 'value';
 }
 

@@ -5,7 +5,7 @@
  * Nothing that SQL treats differently is left to it. Conditions may let too many rows through, which the stage tests
  * again; grouped rows pass the same stages with their weights. So results do not depend on where the plan ends.
  */
-import type { Stage } from '../syntax/ast.ts';
+import type { Expression, Stage, Terms } from '../syntax/ast.ts';
 import type { StageContext } from '../command.ts';
 import { findCommand } from '../command-table.ts';
 import { readCount, type Count } from '../syntax/count.ts';
@@ -23,7 +23,7 @@ import {
   type PlannedRead,
 } from '../run/run.ts';
 import { type Column, type Part, Schema } from '../run/schema.ts';
-import type { ReadPlan, RowCondition, Source, SourceSort } from '../sources/source.ts';
+import type { ReadPlan, RowCondition, RowTest, Source, SourceSort } from '../sources/source.ts';
 import { noteUse } from '../sources/sql-source.ts';
 import type { Row } from '../expressions/value.ts';
 
@@ -50,7 +50,8 @@ export function planPrefix(read: PlannedRead): PlannedPrefix | null {
   if (bound.kind !== 'source' || bound.then.kind !== 'rows') return null;
   const search = filters(read);
   return (
-    countedPrefix(read, search) ??
+    countedPrefix(read, search, true) ??
+    countedPrefix(read, search, false) ??
     readPrefix(read, search) ??
     sourcePrefix(
       read,
@@ -167,18 +168,22 @@ function started(
   };
 }
 
-/** Grouped by SQL, then counted by a stage that takes weights. */
+/** Grouped by the source, then counted by a stage that takes weights. */
 function countedPrefix(
   read: PlannedRead,
-  { conditions, first, rest, count }: Filters,
+  filters: Filters,
+  isByColumns: boolean,
 ): PlannedPrefix | null {
   const { source, stages, meter, onRead } = read;
-  if (!source.readCounted) return null;
+  const { conditions, first, rest, count } = filters;
+  if (!(isByColumns ? source.readColumns : source.readCounted)) return null;
   const at = stages.findIndex(({ command }, index) => index >= count && !ROW_WISE.has(command));
   if (at < 0) return null;
   const tracking = new Tracking(read);
-  const before = [...rest, ...stages.slice(count, at)];
-  if (![...(first ? [first] : []), ...before].every(isRowWise)) return null;
+  const all = [...rest, ...stages.slice(count, at)];
+  if (![...(first ? [first] : []), ...all].every(isRowWise)) return null;
+  const { tests, rest: before } =
+    isByColumns && first === null ? columnTests(all, read) : { tests: [], rest: all };
   const steps = bindSteps(first, before, tracking, read);
   if (steps === null) return null;
   const stage = stages[at]!;
@@ -186,20 +191,29 @@ function countedPrefix(
     findCommand(stage.command)!.bindStage(stage, steps.schema, tracking.context),
   );
   if ((last.kind !== 'rows' && last.kind !== 'table') || !last.takesWeights) return null;
-  const rows = source.readCounted(conditions, tracking.wanted);
+  const { wanted } = tracking;
+  const rows = isByColumns
+    ? source.readColumns!({ conditions, wanted, tests, tick: () => meter.tick(), onRead })
+    : source.readCounted!(conditions, wanted);
   if (rows === null) return null;
   const weights = new Map<Row, number>();
   const input = function* (): Generator<Row[]> {
     const { push } = chain(steps.operators);
+    let batch: Row[] = [];
     let seen = 0;
     for (const [row, times] of rows) {
-      onRead(times);
+      if (!isByColumns) onRead(times);
       if (++seen % TICK_ROWS === 0) meter.tick();
+      // A step may make other rows: which came from which is known of one row at a time.
       const [out] = push([row]);
       if (out === undefined) continue;
       weights.set(out, times);
-      yield [out];
+      batch.push(out);
+      if (batch.length < TICK_ROWS) continue;
+      yield batch;
+      batch = [];
     }
+    if (batch.length > 0) yield batch;
   };
   if (last.kind === 'table') {
     // Its columns depend on its rows: it is run at once.
@@ -223,6 +237,47 @@ function countedPrefix(
   };
   const batches = (): Generator<Row[]> => operated(counting, input(), { tick: () => {} });
   return { stages: at + 1, schema: last.schema, batches: { [Symbol.iterator]: batches } };
+}
+
+/** Filters at the beginning that look at one column each, and the stages that are left. */
+function columnTests(
+  stages: readonly Stage[],
+  read: PlannedRead,
+): { readonly tests: readonly RowTest[]; readonly rest: readonly Stage[] } {
+  const tests: RowTest[] = [];
+  const rest: Stage[] = [];
+  const isFilterOnly = (stage: Stage): boolean => stage.command === 'where' || isFilter(stage);
+  const end = stages.findIndex((stage) => !isFilterOnly(stage));
+  const filters = end < 0 ? stages : stages.slice(0, end);
+  for (const stage of filters.flatMap(conjuncts)) {
+    const tracking = new Tracking(read);
+    const steps = bindSteps(null, [stage], tracking, read);
+    const [column, ...others] = tracking.wanted.keys();
+    if (steps === null || column === undefined || others.length > 0) rest.push(stage);
+    else {
+      const { push } = chain(steps.operators);
+      tests.push({ column, passes: (row) => push([row]).length > 0 });
+    }
+  }
+  return { tests, rest: [...rest, ...stages.slice(filters.length)] };
+}
+
+/** Stages that together let the same rows pass. */
+function conjuncts(stage: Stage): Stage[] {
+  if (stage.arguments.form !== 'terse') return [stage];
+  const { args } = stage.arguments;
+  const parts = stage.command === 'where' ? operandsOf(args as Expression) : itemsOf(args as Terms);
+  return parts.map((part) => ({ ...stage, arguments: { form: 'terse', args: part } }));
+}
+
+function operandsOf(expression: Expression): Expression[] {
+  const isAnd = expression.kind === 'binary' && expression.op === 'AND';
+  return isAnd ? [...operandsOf(expression.left), ...operandsOf(expression.right)] : [expression];
+}
+
+function itemsOf(terms: Terms): Terms[] {
+  const isAnd = terms.kind === 'and' || terms.kind === 'all';
+  return isAnd && terms.items.length > 0 ? terms.items.flatMap(itemsOf) : [terms];
 }
 
 /** Sorting and cutting make a search more than a test of each row. */

@@ -19,6 +19,7 @@ export interface ResultFigures {
 interface ResultPlan {
   readonly sqlStages: number;
   readonly indexUsed: boolean;
+  readonly columnsUsed: boolean;
   readonly stages: readonly StageTrace[];
 }
 
@@ -68,6 +69,7 @@ export function* writeResult(
           ms: Math.round(ms * 10) / 10,
         })),
         index_used: made.indexUsed,
+        columns_used: made.columnsUsed,
       },
     }),
   };

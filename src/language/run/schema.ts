@@ -20,10 +20,16 @@ export type Part =
   /** The time may be rounded down to a multiple of so many microseconds since 1970. */
   | { readonly kind: 'floor'; readonly micros: number }
   /** Numbers that are only added up, or also compared: of the cell, or of a member. */
-  | { readonly kind: 'numbers'; readonly member: string | null; readonly isCompared: boolean };
+  | {
+      readonly kind: 'numbers';
+      readonly member: string | null;
+      readonly isCompared: boolean;
+      /** Each of them is needed, in any order. */
+      readonly isListed: boolean;
+    };
 
-/** As it is, in steps of time, only to add numbers up, or also to compare them. */
-export type Use = 'value' | 'sum' | 'numbers' | { readonly micros: number };
+/** As it is, in steps of time, only to add numbers up, also to compare them, or each of them in any order. */
+export type Use = 'value' | 'sum' | 'numbers' | 'list' | { readonly micros: number };
 
 /** What columns keep that only show the cells of another. */
 export interface CellType {
@@ -150,7 +156,7 @@ export class Schema {
     const { type, use: tell } = this.columns[index]!;
     if (typeof use === 'object' && type === 'time') tell?.({ kind: 'floor', micros: use.micros });
     else if (use === 'value' || type === 'time') tell?.();
-    else tell?.({ kind: 'numbers', member: null, isCompared: use === 'numbers' });
+    else tell?.(numbersPart(null, use));
   }
 
   #findPath(name: string, form: Form, use: Use): Reference | null {
@@ -167,8 +173,7 @@ export class Schema {
     const tell = this.columns[column]!.use;
     // A name with separators may be one member or a path through several.
     if (!SIMPLE.test(rest) || (form === 'flag' && rest.includes('__'))) tell?.();
-    else if (use === 'sum' || use === 'numbers')
-      tell?.({ kind: 'numbers', member: rest, isCompared: use === 'numbers' });
+    else if (use === 'sum' || use === 'numbers' || use === 'list') tell?.(numbersPart(rest, use));
     else tell?.({ kind: 'member', member: rest });
     return pathReference(column, rest, form);
   }
@@ -184,6 +189,10 @@ export class Schema {
   requireAll(words: readonly Word[]): (Reference & { readonly name: string })[] {
     return words.map(({ text, place }) => ({ name: text, ...this.require(text, 'terse', place) }));
   }
+}
+
+function numbersPart(member: string | null, use: Use): Part {
+  return { kind: 'numbers', member, isCompared: use === 'numbers', isListed: use === 'list' };
 }
 
 /** `prefix` replaces the usual beginning of the message. */

@@ -2,6 +2,7 @@
  * Each run opens its sources, each inside one snapshot, and closes them with its answer. A wrong query is an answer
  * like any other; a header reports what the caller cannot mend (a table replaced meanwhile).
  */
+import { DamagedColumn } from '../../columns/column-file.ts';
 import { streamOfChunks } from '../../base/scheduling/chunk-stream.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Format } from '../../tables/read/format.ts';
@@ -156,7 +157,9 @@ const NOWHERE = { at: 0, length: 1 };
 
 function failure(thrown: unknown, order: SearchOrder): Response {
   const error = order.sql ? placing(order)(thrown) : thrown;
-  if (error instanceof Stale) return new Response(null, { headers: { [OUTCOME_HEADER]: 'stale' } });
+  // A damaged column was deleted, so that the next try makes it anew.
+  if (error instanceof Stale || error instanceof DamagedColumn)
+    return new Response(null, { headers: { [OUTCOME_HEADER]: 'stale' } });
   if (error instanceof UnknownYet) return wanted(error, order);
   if (!(error instanceof Problem)) throw error;
   return Response.json(error.told(order.query), { headers: { [OUTCOME_HEADER]: 'problem' } });
@@ -247,7 +250,12 @@ function startQuery(
       return [...(query?.notices ?? []), ...notices];
     },
     plan: order.explains
-      ? () => ({ sqlStages, indexUsed: sources.usedIndex, stages: traces })
+      ? () => ({
+          sqlStages,
+          indexUsed: sources.usedIndex,
+          columnsUsed: sources.usedColumns,
+          stages: traces,
+        })
       : null,
   };
   const table = query

@@ -2,6 +2,7 @@
 import type { Database } from 'bun:sqlite';
 import { type Blank, tableColumns } from '../../tables/read/query-table.ts';
 import { nativeOf } from '../../tables/read/query-plan.ts';
+import { TableColumns } from '../../tables/copy/table-columns.ts';
 import type { Column } from '../../tables/types.ts';
 import { wideText } from '../../tables/values/wide-number.ts';
 import { SqlSource, type SqlColumn } from './sql-source.ts';
@@ -15,7 +16,12 @@ export interface DatasetOrder {
 }
 
 /** The caller holds the transaction. */
-export function datasetSource(db: Database, order: DatasetOrder): SqlSource {
+export function datasetSource(
+  db: Database,
+  order: DatasetOrder,
+  onColumnUse: (isUsed: boolean) => void = () => {},
+): SqlSource {
+  const stored = TableColumns.of(db, order.path);
   const [rowId, ...cells] = tableColumns(order.columns);
   const columns = cells.map((column, index): SqlColumn => {
     const { type, file, dates } = order.columns[index]!;
@@ -54,6 +60,10 @@ export function datasetSource(db: Database, order: DatasetOrder): SqlSource {
     orders: { forward: 'rows._row_id', newest: 'rows._row_id DESC' },
     restriction: null,
     readableIndexes: null,
+    ...(stored && {
+      columnReader: (names, tick) => stored.read(names, tick),
+      onColumnUse,
+    }),
     hasWideIntegers: order.columns.some(
       ({ type, file }) => type === 'integer' || file !== undefined,
     ),

@@ -21,6 +21,7 @@ export class Stale extends Error {}
 
 export class OpenSources {
   usedIndex = false;
+  usedColumns = false;
   readonly #scope: SearchScope;
   readonly #parts: SearchParts;
   readonly #closers: (() => void)[] = [];
@@ -72,7 +73,9 @@ export class OpenSources {
       throw new Stale();
     }
     if ((readMeta(db, 'state')?.sequence ?? 0) !== order.sequence) throw new Stale();
-    return datasetSource(db, order);
+    return datasetSource(db, order, (isUsed) => {
+      this.usedColumns = isUsed;
+    });
   }
 
   #openFile(path: string): Database {

@@ -30,6 +30,28 @@ export interface Source {
     conditions: readonly RowCondition[],
     wanted: Wanted,
   ): Iterable<readonly [row: Row, times: number]> | null;
+  /**
+   * As `readCounted`, from columns, where there are many rows. A test is asked once about equal cells.
+   */
+  readColumns?(read: ColumnRead): Iterable<readonly [row: Row, times: number]> | null;
+}
+
+/** A filter that looks at one column only. */
+export interface RowTest {
+  readonly column: number;
+  /** Of a row of which only that cell is filled. */
+  readonly passes: (row: Row) => boolean;
+}
+
+export interface ColumnRead {
+  readonly conditions: readonly RowCondition[];
+  /** The columns of tests are not among these unless wanted besides. */
+  readonly wanted: Wanted;
+  readonly tests: readonly RowTest[];
+  /** Called for every batch; may throw. */
+  readonly tick: () => void;
+  /** Told how many rows were read, also those that a test leaves out. */
+  readonly onRead: (rows: number) => void;
 }
 
 export interface ReadPlan {

@@ -9,7 +9,9 @@ import { STRATEGY } from '../limits.ts';
 import { timeFromMicros } from '../expressions/time.ts';
 import { cellTypeOf, Schema, type CellType, type Column, type Part } from '../run/schema.ts';
 import { valueOfJson, type Row, type Value } from '../expressions/value.ts';
-import type { ReadPlan, RowCondition, Source, SourceOrder, Wanted } from './source.ts';
+import { type ColumnCell, type ColumnPlan, countedRows } from './column-rows.ts';
+import type { ColumnRead, ReadPlan, RowCondition, Source, SourceOrder, Wanted } from './source.ts';
+import type { Column as ColumnOfCells } from '../../columns/column.ts';
 
 /** In `plain` integers past 2^53 keep their digits. */
 type CellForm = 'plain' | 'micros' | 'json' | 'boolean';
@@ -52,6 +54,10 @@ interface SqlTable {
   /** True for every row that meets the condition, perhaps for others too; null for none. */
   readonly condition?: (condition: RowCondition) => SqlCondition | null;
   readonly hasWideIntegers: boolean;
+  /** By SQL names of columns; null when they cannot be had. */
+  readonly columnReader?: ColumnBatches;
+  /** Told which way the rows are read. */
+  readonly onColumnUse?: (isUsed: boolean) => void;
   /**
    * Replaces a condition that few rows meet by one that names them; null when scanning in the requested order is
    * better.
@@ -77,16 +83,31 @@ interface Cell {
   readonly member: string | null;
 }
 
+export type ColumnBatches = (
+  names: readonly string[],
+  tick: () => void,
+) => Iterable<{ readonly rows: number; readonly columns: readonly ColumnOfCells[] }> | null;
+
 /** The caller holds the transaction. */
 export class SqlSource implements Source {
   readonly name: string;
   readonly schema: Schema;
   readonly readableIndexes: readonly string[] | null;
   readonly table: SqlTable;
+  readonly readColumns?: Source['readColumns'];
   readonly #used = new Map<number, 'all' | Part[]>();
 
   constructor(table: SqlTable) {
     this.table = table;
+    if (table.columnReader)
+      this.readColumns = (read) =>
+        columnRows(table, table.columnReader!, read, () => {
+          // The tests were left to this source.
+          const rows =
+            read.tests.length > 0 ? null : this.readCounted(read.conditions, read.wanted);
+          if (rows !== null) table.onColumnUse?.(false);
+          return rows;
+        });
     this.name = table.name;
     this.readableIndexes = table.readableIndexes;
     this.schema = new Schema(
@@ -156,6 +177,7 @@ export class SqlSource implements Source {
     wanted: Wanted,
   ): Iterable<readonly [Row, number]> | null {
     const { db, from, columns, hasWideIntegers } = this.table;
+    if (wanted.values().some(isListed)) return null;
     const keys: Cell[] = [];
     const packed: PackedCell[] = [];
     for (const [index, parts] of wanted) {
@@ -226,6 +248,40 @@ export function whereSql(conditions: readonly SqlCondition[]): BoundSql {
 }
 
 type Stored = Record<string, unknown>;
+
+function columnRows(
+  { columns, condition, onColumnUse }: SqlTable,
+  readerOf: ColumnBatches,
+  { conditions, wanted, tests, tick, onRead }: ColumnRead,
+  instead: ColumnPlan['instead'],
+): Iterable<readonly [Row, number]> | null {
+  if (condition && conditions.length > 0) return null;
+  const decoders = new Map<number, (stored: unknown) => Value>();
+  for (const index of [...wanted.keys(), ...tests.map(({ column }) => column)])
+    decoders.set(index, decoderOf(columns[index]!));
+  const cells = [...wanted].map(([index, parts]): ColumnCell => {
+    const column = columns[index]!;
+    const isPacked =
+      column.form === 'plain' &&
+      parts !== 'all' &&
+      parts.every((part) => part.kind === 'numbers' && part.member === null);
+    const numbers = isPacked ? { keepsValues: isListed(parts) } : null;
+    return { index, decode: decoders.get(index)!, numbers };
+  });
+  const indexes = [...decoders.keys()];
+  // Without any column the rows are counted all the same.
+  const names = indexes.map((index) => columns[index]!.sql.replace('rows.', ''));
+  const batches = readerOf(names.length === 0 ? ['_row_id'] : names, tick);
+  if (batches === null) return null;
+  onColumnUse?.(true);
+  const tested = tests.map((test) => ({ ...test, decode: decoders.get(test.column)! }));
+  const cellBatches = Iterator.from(batches).map((batch) => ({
+    rows: batch.rows,
+    columnOf: (index: number) => batch.columns[indexes.indexOf(index)]!,
+  }));
+  const { length: width } = columns;
+  return countedRows(cellBatches, { cells, tests: tested, width, onRead, instead });
+}
 
 function isLong({ isDiverse, form }: SqlColumn): boolean {
   return isDiverse === true && form !== 'micros';
@@ -305,6 +361,10 @@ function groupedCells(
 
 function shownSql({ sql, blank }: SqlColumn): string {
   return blank === '' ? `ifnull(${sql}, '')` : sql;
+}
+
+function isListed(parts: 'all' | readonly Part[]): boolean {
+  return parts !== 'all' && parts.some((part) => part.kind === 'numbers' && part.isListed);
 }
 
 function isCompared(parts: readonly Part[], member: string | null): boolean {

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { sha256Hex, shortId } from '../../base/ids.ts';
 import type { Log } from '../../base/log.ts';
 import { TimeSlice } from '../../base/scheduling/time-slice.ts';
-import { COPY_FILES, isSealed, sealCopy, traceOf } from './copy-seal.ts';
+import { COLUMNS_SUFFIX, COPY_FILES, isSealed, sealCopy, traceOf } from './copy-seal.ts';
 import { Table } from './table.ts';
 import { TABLE_FORMAT } from './table-meta.ts';
 
@@ -17,6 +17,7 @@ interface TableName {
 
 /** Remains of copies. The companions of a document root's folder `tables` may be in the same folder. */
 const OTHERS = /^[0-9a-f]{32}(?:\.[\w-]+)?\.sqlite(?:-(?:journal|progress))?$/;
+const COLUMNS = /^[0-9a-f]{32}\.[\w-]+\.sqlite-columns$/;
 
 export class CopyFolder {
   readonly #dir: string;
@@ -30,10 +31,13 @@ export class CopyFolder {
   constructor(dir: string, log: Log) {
     this.#dir = dir;
     this.#log = log;
-    for (const name of readdirSync(dir)) {
+    const names = readdirSync(dir);
+    for (const name of names) {
       const match = /^([0-9a-f]{32})\.[A-Za-z0-9_-]+\.sqlite$/.exec(name);
       if (match) this.#found.set(match[1]!, [...(this.#found.get(match[1]!) ?? []), name]);
       else if (OTHERS.test(name)) this.remove(join(dir, name));
+      else if (COLUMNS.test(name) && !names.includes(name.slice(0, -COLUMNS_SUFFIX.length)))
+        rmSync(join(dir, name), { recursive: true, force: true });
     }
   }
 
@@ -108,6 +112,7 @@ export class CopyFolder {
   remove(path: string): void {
     this.#left.delete(path);
     for (const end of COPY_FILES) rmSync(path + end, { force: true });
+    rmSync(path + COLUMNS_SUFFIX, { recursive: true, force: true });
   }
 
   /** Deletes the copies set aside for a table. */

@@ -12,6 +12,8 @@ import { hashFile, isAbsence, statFile } from '../../base/files/file-stamp.ts';
 
 /** Suffixes of the files of a copy; the first is the copy itself. */
 export const COPY_FILES = ['', '-wal', '-shm', '-seal', '-progress'] as const;
+/** Of the folder of its columns (`table-columns.ts`). */
+export const COLUMNS_SUFFIX = '-columns';
 
 /** Nobody may have the copy open. Reads all of it, about 0.2 ms a MiB from memory. */
 export async function sealCopy(path: string): Promise<void> {
