@@ -1,7 +1,4 @@
-/**
- * Limits of a table of any kind, checked by readers and edits alike, so that nothing is written that could not be read
- * again.
- */
+/** Checked by readers and edits alike, so that nothing is written that could not be read again. */
 
 /** SQLite holds 2,000 with the row id. */
 export const MAX_COLUMNS = 1_999;
@@ -13,7 +10,7 @@ export const MAX_CELL_CHARACTERS = 1_048_576;
 export const STRATEGY = {
   /**
    * Rows past which a filtered or sorted column gets an index. At 1,000 rows, making it takes as long as one list
-   * without it (0.8 ms of processor time); a list with it takes a third. An edit takes the same either way.
+   * without it (0.8 ms); a list with it takes a third.
    */
   indexFromRows: 1_000,
   /** Pages of up to so many rows skip to their offset from the nearer end, and skip ids, not rows. */

@@ -1,8 +1,4 @@
-/**
- * Shapes shared by everything that handles tables.
- *
- * A dataset is read from a typed SQLite copy of one file version. Rows are in file order, which equals `_row_id` order.
- */
+/** Rows are in file order, which equals `_row_id` order. */
 
 import type { Piece } from '../base/files/piece-writer.ts';
 import type { ColumnType, FileColumn } from './infer/file-type.ts';
@@ -14,8 +10,8 @@ import type { DecimalMark, NumberStyle } from './values/number-spelling.ts';
 export type StoredValue = string | number | bigint | null;
 
 /**
- * As a reader delivers it or an edit writes it. Strings are the file's text (CSV) or text cells; `null` is a Parquet
- * null or, in an edit, "store blank". An empty or whitespace-only string is a blank cell.
+ * As a reader delivers it or an edit writes it. Strings are the file's text; `null` is a Parquet null or, in an edit,
+ * "store blank". An empty or white-space string is a blank cell.
  */
 export type Cell = string | number | boolean | bigint | null;
 
@@ -60,7 +56,7 @@ export interface Column extends Reading {
   readonly declaredFormat?: string;
   /** Declared by the file (Parquet): the type is never inferred. */
   readonly file?: FileColumn;
-  /** Past the header's width: exists only while some row has a non-blank cell there. */
+  /** Exists only while some row has a non-blank cell there. */
   readonly extra: boolean;
   /** When the copy was made; edits count on from there in its state. */
   readonly counts: ClassCounts;
@@ -68,9 +64,7 @@ export interface Column extends Reading {
 }
 
 export interface Segment {
-  /**
-   * Consecutive rows; 0 for blank lines only. Segments let an edit find a row's bytes without reading the whole file.
-   */
+  /** Consecutive rows, so that an edit finds a row's bytes without reading the whole file; 0 for blank lines only. */
   rows: number;
   /** From the first byte of the run to the first byte of the next. */
   bytes: number;
@@ -149,7 +143,7 @@ export interface SourceNote {
   readonly guessed: readonly string[];
 }
 
-/** A reader learned too late how the file is to be read: rows of a wrong reading are with the sink already. */
+/** Rows of a wrong reading are with the sink already. */
 export class ReadAgain extends Error {
   constructor(readonly learned: Learned) {
     super('the file is to be read again');
@@ -196,8 +190,8 @@ export interface EditPlan {
   readonly pieces: readonly Piece[];
   readonly layout: TableLayout;
   /**
-   * Every changed cell with its text before and after (undefined: no such cell), so that class counts follow without
-   * rereading the file. A deleted row lists all its cells.
+   * Every changed cell before and after (undefined: no such cell), so that class counts follow without rereading the
+   * file. A deleted row lists all its cells.
    */
   readonly cells: readonly {
     /** Of a text file: position of the row in the old file; null for a new one. */
@@ -207,8 +201,8 @@ export interface EditPlan {
     after: Cell | undefined;
   }[];
   /**
-   * Cells that read back differently than asked for (a date as a serial number) or follow from the changes (a formula):
-   * of an existing row by its position in the old file, of a new one by its index in `creates`.
+   * Cells that read back differently than asked for (a date as a serial number) or follow from the changes (a
+   * formula).
    */
   readonly delivered?: readonly {
     readonly origin: { readonly update: number } | { readonly create: number };

@@ -1,9 +1,9 @@
 /**
  * The SQLite file of a typed copy under construction: tables `rows` and `segments`.
  *
- * Built without journal or syncs, because an unfinished copy is thrown away; `finish` makes it durable and switches it
- * to WAL. `rows` has one column `c<position>` per table column, and for some a `k<position>` to sort by, without declared
- * types, so that each value keeps the storage class it is bound with. SQLite makes the tables; their rows are written as pages (row-pages.ts).
+ * Without journal or syncs, because an unfinished copy is thrown away. `rows` has a column `c<position>` per table
+ * column, and for some a `k<position>` to sort by, without declared types, so that values keep the storage class they
+ * are bound with. Rows are written as pages (row-pages.ts).
  */
 import { Database } from 'bun:sqlite';
 import { closeSync, fdatasync, openSync, rmSync, statSync, writeSync } from 'node:fs';
@@ -54,7 +54,6 @@ export class CopyFile {
     this.#pages.endRow(id);
   }
 
-  /** Makes the file durable and switches it to WAL. */
   async finish(segments: readonly (Segment & { firstRowId: number })[]): Promise<void> {
     this.#pages.finish();
     const output = this.#output;
@@ -110,8 +109,8 @@ function writeSegments(
 }
 
 /**
- * Closes at once: with a statement left, the connection would live until the next garbage collection and then delete
- * the journal of whatever file is at the path by then.
+ * A statement left open would keep the connection until the next garbage collection, which would then delete the
+ * journal of whatever file is at the path.
  */
 function withDatabase<Result>(path: string, work: (db: Database) => Result): Result {
   const db = new Database(path, { create: true, readwrite: true });
@@ -129,7 +128,6 @@ const SYNC_EVERY_BYTES = 8 * 1024 * 1024;
 class CopyOutput {
   readonly #fd: number;
   #unsynced = 0;
-  /** The background sync; null when none runs. */
   #syncing: Promise<void> | null = null;
   #failure: Error | null = null;
 

@@ -68,7 +68,6 @@ export class CopyFolder {
     }
   }
 
-  /** Marks a copy that somebody else wrote to. */
   suspect(table: Table): void {
     table.outdated = 'suspect';
     this.#log.warning('a typed copy is not as it was left and is built again', {
@@ -108,14 +107,12 @@ export class CopyFolder {
     return trace === traceOf(path) || (await isSealed(path));
   }
 
-  /** Deletes a copy, whatever is there of it. */
   remove(path: string): void {
     this.#left.delete(path);
     for (const end of COPY_FILES) rmSync(path + end, { force: true });
     rmSync(path + COLUMNS_SUFFIX, { recursive: true, force: true });
   }
 
-  /** Deletes the copies set aside for a table. */
   drop(id: string): void {
     for (const name of this.#found.get(id) ?? []) this.remove(join(this.#dir, name));
     this.#found.delete(id);
@@ -126,7 +123,7 @@ export class CopyFolder {
     for (const [id, names] of [...this.#found]) {
       if (ids.has(id)) continue;
       if (slice.isOver) await slice.rest();
-      // Taken back meanwhile: the file is there again.
+      // Taken back meanwhile.
       if (this.#found.get(id) !== names) continue;
       const rel = Table.relOf(join(this.#dir, names[0]!));
       if (rel === null || !isAway(rel)) this.drop(id);
@@ -136,7 +133,7 @@ export class CopyFolder {
 
 const knownIds = new WeakMap<TableName, string>();
 
-/** A safe file name that reveals nothing; remembered with the target. */
+/** Remembered with the target; reveals nothing. */
 export function tableId(target: TableName): string {
   let id = knownIds.get(target);
   if (id === undefined) {

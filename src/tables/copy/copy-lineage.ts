@@ -9,7 +9,6 @@ interface CopiedVersion {
   readonly companion: string;
 }
 
-/** What a new copy takes over from the one it replaces: version and row ids. */
 export interface Lineage {
   /** The version this describes; `lineageFor` decides what another version may take. */
   readonly origin: CopiedVersion & {
@@ -28,7 +27,7 @@ export interface Lineage {
   };
 }
 
-/** Order for the parse worker: read the file and write a finished copy to `out`. */
+/** For the parse worker. */
 export interface BuildOrder extends Lineage {
   readonly target: TableTarget;
   readonly out: string;
@@ -50,8 +49,8 @@ export function lineageOf(old: Table | null, { stamp, companion }: CopiedVersion
 }
 
 /**
- * The part of a lineage that holds for the version found when the copy is made; `hashOf` hashes its content. Other
- * content is an external edit, whenever it came.
+ * The part that holds for the version found when the copy is made. Other content is an external edit, whenever it
+ * came.
  */
 export async function lineageFor(
   { origin, generation, sequence, ids }: Lineage,
@@ -69,8 +68,8 @@ export async function lineageFor(
 }
 
 /**
- * The ids a rebuilt copy must keep, with their version: those of an edit cut off after the file was in place, or those
- * of the present copy when the same bytes only get other types.
+ * Those of an edit cut off after the file was in place, or of the present copy when the same bytes only get other
+ * types.
  */
 function idsOf(
   old: Table,

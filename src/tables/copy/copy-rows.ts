@@ -1,4 +1,4 @@
-/** Rows of a typed copy as texts for full-text search: what JSON shows of each cell. */
+/** What full-text search sees of a typed copy: the text JSON shows of each cell. */
 import type { Database } from 'bun:sqlite';
 import { openReader, registerFunctions } from '../read/connection.ts';
 import { type TableColumn, tableColumns, textFormSql } from '../read/query-table.ts';

@@ -1,10 +1,9 @@
 /**
  * Proof that a typed copy on disk is the one this service left.
  *
- * SQLite notices a broken page but not a changed value in a sound one, and nobody compares a copy with its file row by
- * row. So a digest of each complete copy is kept beside it (`-seal`), and a copy that does not match is rebuilt. The
- * copy's file changes only when its log is folded into it, and the log has its own checksums: a killed process leaves a
- * copy that still matches, unless a fold had happened since the last seal.
+ * SQLite notices a broken page but not a changed value in a sound one. So a digest of each copy is kept beside it
+ * (`-seal`); one that does not match is rebuilt. The file changes only when its log is folded into it, and the log
+ * has checksums of its own: the copy of a killed process still matches, unless a fold came after the last seal.
  */
 import { open, readFile, writeFile } from 'node:fs/promises';
 import { sourceOf } from '../../base/files/file-source.ts';

@@ -1,7 +1,4 @@
-/**
- * One column of a copy under construction: converts cells to stored values under a supposed type, and counts their
- * classes and spellings to check that type.
- */
+/** Stores the cells of a column under a supposed type, and counts their classes and spellings to check that type. */
 import { declaredColumnType } from '../infer/declared-type.ts';
 import type { FileColumn, ColumnType } from '../infer/file-type.ts';
 import {
@@ -95,7 +92,6 @@ export class LoadColumn {
   }
 
   #newForms(): FormCollector {
-    // A declared column of dates keeps what is no date.
     const isKept = isDateFormat(this.declared?.format);
     return new FormCollector(this.#context, isKept ? Number.POSITIVE_INFINITY : MAX_ODD);
   }
@@ -127,8 +123,8 @@ export class LoadColumn {
   }
 
   /**
-   * Supposes that all cells are like those in `sample`, which are read so; null: as plain values until their spellings
-   * are counted. Restarts the counting.
+   * Supposes that all cells are like those in `sample`; null: plain values until their spellings are counted.
+   * Restarts the counting.
    */
   suppose(sample: ClassCounts, reading: Reading | null): void {
     this.#sample = sample;
@@ -150,10 +146,7 @@ export class LoadColumn {
     if (!this.#looks) this.#forms.giveUp();
   }
 
-  /**
-   * Whether the supposed type fits the cells so far together with the sample. An integer column becomes a number column
-   * on the way: both store the same values.
-   */
+  /** An integer column becomes a number column on the way: both store the same values. */
   mayHold(): boolean {
     // Marks of numbers, and those in other columns, are known at the end.
     const isLate = this.#isDoubtful || this.#reading.numbers || isNamed(this.#context);
@@ -172,7 +165,7 @@ export class LoadColumn {
     return this.#type === type;
   }
 
-  /** Whether what was stored is what `reading` stores. Call after the last cell. */
+  /** Call after the last cell. */
   holds(reading: Reading | null): boolean {
     if (reading === null) return false;
     const isWidened = this.#isNumeric && reading.type === 'number';
@@ -199,7 +192,7 @@ export class LoadColumn {
     if (this.#forms.isWhole) this.#forms.addText(text);
   }
 
-  /** Counts the cell and returns its stored value; undefined is a cell missing in a short row. */
+  /** Undefined: missing in a short row. */
   take(cell: Cell | undefined): StoredValue {
     if (this.#store) return this.#store(cell ?? null);
     if (this.#isQuick) {
@@ -296,7 +289,6 @@ export class LoadColumn {
     else if (found === 'boolean') this.#booleans++;
   }
 
-  /** As shown to the rest of the program. */
   described(name: string, extra: boolean, reading: Reading): Column {
     const { position, counted, declared } = this;
     return { name, ...reading, position, declared: declared !== undefined, extra, ...counted };

@@ -1,9 +1,9 @@
 /**
- * Loads a file's rows into a typed copy: types depend on all rows, yet most files are read once.
+ * Loads a file's rows into a typed copy.
  *
- * Types are supposed from the first SAMPLE_BYTES of the file, and rows are written as they arrive. A cell that refutes
- * a type, or stands past the known columns, ends the writing; the rest is only counted, and the file is read a second
- * time with known types. A third time is needed where numbers with marks come only after plain ones.
+ * Types depend on all rows, yet most files are read once: types are supposed from the first SAMPLE_BYTES, and rows
+ * written as they arrive. A cell that refutes a type, or stands past the known columns, ends the writing; the rest is
+ * counted, and the file read again with known types. Numbers with marks after plain ones take a third reading.
  */
 import { AppError } from '../../base/errors.ts';
 import { CopyFile } from './copy-file.ts';
@@ -69,14 +69,13 @@ export interface LoadedTable {
   readonly layout: TableLayout;
   /** What its texts were read by. */
   readonly context: TextContext;
-  /** False when `ids` did not fit (too few, too many, not growing): rows are then numbered 1…n. */
+  /** False: `ids` were too few, too many or not growing, and rows are numbered 1…n. */
   readonly keptIds: boolean;
 }
 
 /**
- * Makes the copy: tables `rows` and `segments`, synced, in WAL mode, closed. Throws what `read` throws,
- * `unreadable-file` past MAX_COLUMNS, and `unavailable` when the second reading gives other rows; then no
- * file is left. Memory is the sample and one segment. Blocks while it writes: for the parse child.
+ * Throws what `read` throws, `unreadable-file` past MAX_COLUMNS, and `unavailable` when the second reading gives
+ * other rows; then no file is left. Memory is the sample and one segment. Blocks: for the parse child.
  */
 export async function loadTable(options: LoadOptions): Promise<LoadedTable> {
   let order = options;
@@ -93,7 +92,7 @@ export async function loadTable(options: LoadOptions): Promise<LoadedTable> {
 
 const MAX_READINGS = 3;
 
-/** One reading; null when the suppositions did not hold. Leaves a finished file or none. */
+/** Null when the suppositions did not hold. */
 async function fill(writer: TableWriter, { read }: LoadOptions): Promise<CopiedTable | null> {
   try {
     await read(writer);
@@ -109,7 +108,7 @@ async function fill(writer: TableWriter, { read }: LoadOptions): Promise<CopiedT
 
 type CopiedTable = Omit<LoadedTable, 'keptIds'>;
 
-/** One reading: writes while the supposed types hold, and always counts. */
+/** Writes while the supposed types hold, and always counts. */
 class TableWriter implements ColumnSink {
   readonly ids: RowIds;
   readonly #options: LoadOptions;
@@ -122,7 +121,7 @@ class TableWriter implements ColumnSink {
   readonly #columns = new Map<number, LoadColumn>();
   /** Columns past the header that the copy lacks, by position. */
   readonly #late = new Map<number, LoadColumn>();
-  /** Held back until there are enough to suppose types from; then null. */
+  /** Held back to suppose types from; then null. */
   #sample: HeldSegment[] | null = [];
   #sampleBytes = 0;
   #sampleCells = 0;
@@ -141,7 +140,7 @@ class TableWriter implements ColumnSink {
     this.ids = new RowIds(options.ids?.());
   }
 
-  /** The copy holds every row with its type. Valid after `end`. */
+  /** Valid after `end`. */
   get isGood(): boolean {
     return this.#copy !== null && !this.#isRefuted;
   }
@@ -242,7 +241,6 @@ class TableWriter implements ColumnSink {
     return new LoadColumn(position, declared, blank ?? 'empty', file, this.#context);
   }
 
-  /** Supposes types from the rows held back, then writes those. */
   #settleSample(): void {
     const sample = this.#sample ?? [];
     for (const { rows } of sample) this.#count(rows);
@@ -370,7 +368,7 @@ function tooManyColumns(): AppError {
   return new AppError('unreadable-file', `more than ${MAX_COLUMNS} columns`);
 }
 
-/** Row ids of a copy under construction: 1…n, or ids kept from an earlier copy of the same rows. */
+/** 1…n, or ids kept from an earlier copy of the same rows. */
 /** One id per row, in order. */
 class RowIds {
   readonly #kept: Iterator<number> | null;
@@ -387,7 +385,6 @@ class RowIds {
     return this.#last;
   }
 
-  /** The kept ids do not fit: too few, too many, or not growing. */
   get isBroken(): boolean {
     return this.#isBroken;
   }
@@ -405,13 +402,12 @@ class RowIds {
     return value;
   }
 
-  /** Call after the last row: leftover ids break the numbering too. */
+  /** Leftover ids break the numbering too. */
   end(): void {
     if (this.#kept !== null && !this.#kept.next().done) this.#isBroken = true;
     this.close();
   }
 
-  /** Closes the source of the kept ids. */
   close(): void {
     this.#kept?.return?.();
   }

@@ -1,6 +1,6 @@
 /**
- * Typed copies that travel with their files, as in a backup. A copy knows its file by stamps that no other disk
- * repeats, so it is bound to the content before the journey and to the new stamp after it. Row ids survive.
+ * Typed copies that travel with their files, as in a backup. Stamps differ on every disk, so a copy is bound to the
+ * content before the journey and to the new stamp after it. Row ids survive.
  */
 import { Database } from 'bun:sqlite';
 import type { FileHandle } from 'node:fs/promises';
@@ -21,7 +21,7 @@ export function fileOfOwnIds(path: string): string | null {
   return meta === null || meta.state.rowCount === meta.state.lastRowId ? null : meta.head.rel;
 }
 
-/** `file` is the copy's file. False when the copy holds another version. */
+/** False when the copy holds another version. */
 export async function bindToContent(path: string, file: FileHandle): Promise<boolean> {
   const meta = withCopy(path, headAndState);
   if (meta === null) return false;
@@ -33,7 +33,7 @@ export async function bindToContent(path: string, file: FileHandle): Promise<boo
   return withCopy(path, (db) => (writeMeta(db, 'state', state), true)) === true;
 }
 
-/** Gives a bound copy its file's new stamp. False when the content differs. */
+/** False when the content differs. */
 export async function bindToFile(
   path: string,
   pathOf: (rel: string) => string,

@@ -1,4 +1,3 @@
-/** Why a file cannot be read as a table. It is not read again until it changes. */
 import { AppError } from '../../base/errors.ts';
 import { type FileStamp, isRacy, sameStamp } from '../../base/files/file-stamp.ts';
 
@@ -18,7 +17,7 @@ export interface ReadFailure extends SeenFile {
   readonly error: AppError;
 }
 
-/** Null when the file is not at fault: it may be read again at once. */
+/** Null when the file is not at fault. */
 export function failureOf(rel: string, error: unknown, seen: SeenFile): ReadFailure | null {
   if (!(error instanceof AppError) || !isFileAtFault(error)) return null;
   const prefix = `Cannot read '${rel}': `;
@@ -30,7 +29,6 @@ export function failureOf(rel: string, error: unknown, seen: SeenFile): ReadFail
   return { ...seen, reason, error: failure };
 }
 
-/** Whether the failure certainly still applies to the file as it is now. */
 export function isFailureOf(
   failure: SeenFile,
   { stamp, companion }: Pick<SeenFile, 'stamp' | 'companion'>,

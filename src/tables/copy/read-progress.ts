@@ -1,7 +1,4 @@
-/**
- * Progress of a file's first reading. The worker that reads is busy until the end, so it writes its progress to a small
- * file beside the copy.
- */
+/** The worker that reads a file is busy until the end, so it writes its progress to a small file beside the copy. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { FileSource } from '../../base/files/file-source.ts';
 
@@ -27,7 +24,6 @@ export class ProgressWriter {
     this.#path = path + SUFFIX;
   }
 
-  /** Counts the reads of the returned source. */
   begin(source: FileSource): FileSource {
     const { size } = source;
     this.#size = size;
@@ -65,7 +61,6 @@ export function readProgress(path: string): ReadProgress | null {
     const match = /^(\d+) (\d+) (\d+)$/.exec(readFileSync(path + SUFFIX, 'utf8'));
     return match && { bytes: Number(match[1]), size: Number(match[2]), pass: Number(match[3]) };
   } catch {
-    // The reading has not begun or has just ended.
     return null;
   }
 }

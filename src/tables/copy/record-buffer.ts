@@ -1,8 +1,8 @@
 /**
- * Rows as the cells of leaf pages of a SQLite table (sqlite.org/fileformat2.html, sections 1.6 and 2).
+ * Rows as cells of leaf pages of a SQLite table (sqlite.org/fileformat2.html, 1.6 and 2).
  *
- * A row is written in place: its values behind a gap, then its head into the gap once their sizes are known. The gap is
- * as long as the last head, which is nearly always right; else the values move.
+ * Values are written behind a gap as long as the last row's head, which is nearly always right, then the head into
+ * the gap; else the values move.
  */
 import { AppError } from '../../base/errors.ts';
 import type { StoredValue } from '../types.ts';
@@ -10,7 +10,7 @@ import type { StoredValue } from '../types.ts';
 /** SQLite's own limit. */
 const MAX_ROW_BYTES = 1_000_000_000;
 const INITIAL_BYTES = 65_536;
-/** Longer texts go to the runtime's encoder: calling it costs as much as this many characters in a loop. */
+/** Longer texts go to the runtime's encoder, whose call costs as much. */
 const LOOP_CHARACTERS = 16;
 /** Serial types of records; integers of other sizes are 1 to 4 for as many bytes, 5 for 6, 6 for 8. */
 const SERIAL = { null: 0, bytes6: 5, bytes8: 6, float: 7, zero: 8, one: 9, text: 13 } as const;
@@ -63,7 +63,6 @@ export class RecordBuffer {
     this.#count = 1;
   }
 
-  /** Drops the bytes before the last row, which then begins at 0. */
   moveToFront(): void {
     this.bytes.copyWithin(0, this.#start, this.#end);
     this.#end -= this.#start;
@@ -111,7 +110,6 @@ export class RecordBuffer {
     for (let index = 0; index < serials.length; index++) at = putVarint(bytes, at, serials[index]!);
   }
 
-  /** Moves the values behind a head of that size. */
   #place(bodyStart: number, head: number): void {
     const shift = head - this.#gap;
     if (shift === 0) return;

@@ -1,8 +1,6 @@
 /**
- * Decides which tables keep the texts of their rows (`row-json.ts`).
- *
- * A table starts when lists of one version are read again and again, and ends with the version. The tables read last
- * share MAX_BYTES.
+ * Which tables keep the texts of their rows (`row-json.ts`): those whose version is read again and again. The tables
+ * read last share MAX_BYTES.
  */
 import { isWhole } from '../read/query-plan.ts';
 import { areIdsCheap } from '../read/query-run.ts';
@@ -31,7 +29,7 @@ export class RowJsonCaches {
       if (state.lastRowId > MAX_KEPT_ROW_ID) return null;
       cache.rowJson = new RowJson(state.lastRowId);
       this.#touch(table);
-      // The places of the rows take most of it, even before a row is read.
+      // The offsets take most of it, even before a row is read.
       this.grown(table);
       return cache.rowJson;
     }

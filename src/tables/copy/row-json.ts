@@ -1,8 +1,7 @@
 /**
- * Rows of one version of a table as JSON, so that a page is assembled from rows of earlier pages.
+ * Rows of one version as JSON, so that a page is assembled from rows of earlier pages.
  *
- * Reading a row from the copy and writing its JSON takes 3 µs, copying that 0.1; lists of a hot table differ more often
- * than their rows do. Dropped with the version (`TableCache`).
+ * Reading a row and writing its JSON takes 3 µs, copying it 0.1.
  */
 import { type Row, type RowShape, rowsAsJson } from '../encode/encode.ts';
 
@@ -15,7 +14,6 @@ export const MAX_KEPT_ROW_ID = 1_000_000;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 
-/** The rows that were in a list, by id. */
 export class RowJson {
   /** At twice the row id: start of the text and its length; 0 when not kept. */
   readonly #offsets: Uint32Array;

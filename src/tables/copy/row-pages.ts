@@ -1,15 +1,14 @@
 /**
  * Writes the pages of a table straight into a SQLite file, rows in id order.
  *
- * Statements take more than twice as long, mostly for binding values, and an empty table filled from first row to last
- * needs nothing they offer. The layout is SQLite's documented and permanent one (sqlite.org/fileformat2.html, section
- * 1.6). Nothing may be read before `finish`.
+ * Statements take more than twice as long, mostly to bind values. The layout is SQLite's documented and permanent one
+ * (sqlite.org/fileformat2.html, 1.6). Nothing may be read before `finish`.
  */
 import { putVarint, RecordBuffer } from './record-buffer.ts';
 import type { StoredValue } from '../types.ts';
 
 interface PageTarget {
-  /** Writes all bytes at a position of the file, which holds the empty table and ends before `firstPage`. */
+  /** The file holds the empty table and ends before `firstPage`. */
   readonly write: (bytes: Uint8Array, position: number) => void;
   readonly pageBytes: number;
   /** Root of the empty table, not page 1. Pages count from 1. */
@@ -50,7 +49,6 @@ export class RowPages {
   readonly #cells: Uint16Array;
   #cellCount = 0;
   #lastId = 0;
-  /** The next page's number, and the first one in the output. */
   #next: number;
   #outputStart: number;
   #outputPages = 0;
@@ -122,7 +120,7 @@ export class RowPages {
     page.fill(0, at, start);
   }
 
-  /** Keeps of a row what fits into a page; the rest goes to overflow pages. */
+  /** The rest of the row goes to overflow pages. */
   #spill(): void {
     const { pageBytes } = this.#target;
     const { payload, payloadStart } = this.#record;
@@ -143,7 +141,7 @@ export class RowPages {
     this.#record.endWithPage(payloadStart + local, first);
   }
 
-  /** The levels above the leaves; the top goes into `root`. */
+  /** The top goes into `root`. */
   #putInteriors(root: Buffer): void {
     let children = this.#leaves;
     const most = maxChildren(this.#target.pageBytes);

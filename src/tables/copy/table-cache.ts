@@ -1,8 +1,6 @@
 /**
- * What is remembered of one version of a table: counts, plans, rows and small pages as sent.
- *
- * A dashboard repeats the same few questions; the second time costs only the check that the file is unchanged. An edit
- * forgets everything. Bounded in entries and bytes.
+ * What is remembered of one version of a table, because a dashboard repeats the same few questions. An edit forgets
+ * everything. Bounded in entries and bytes.
  */
 import { Lru } from '../../base/lru.ts';
 import type { Format } from '../read/format.ts';
@@ -61,7 +59,6 @@ export class TableCache {
     }
   }
 
-  /** Keeps the number of matches of a list. */
   keepCount({ count, countKey, range }: QueryPlan, matches: number): void {
     if (count === null) return;
     this.counts.set(countKey, matches);

@@ -1,8 +1,6 @@
 /**
- * Indexes of a typed copy: one column each, ascending or descending.
- *
- * Both exist because ties stay in ascending row id, which reading the other index backwards would reverse. The name
- * says everything, so a plan needs only the list of names.
+ * Indexes of a typed copy: one column each, ascending or descending, because ties stay in ascending row id, which
+ * reading the other index backwards would reverse. The name says everything.
  */
 import type { Condition } from '../filter/conditions.ts';
 import type { OrderTerm } from '../read/rows-after-cursor.ts';

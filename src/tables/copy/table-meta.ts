@@ -1,9 +1,9 @@
 /**
- * What a typed copy stores about itself: its file version, its columns and where rows stand in the file.
+ * What a typed copy stores about itself, in its table `meta` as one JSON value per key, so that stamp and copy cannot
+ * be separated.
  *
- * Kept inside the copy (table `meta`, one JSON value per key), so that stamp and copy cannot be separated. `table` is
- * fixed when the copy is built; `state` changes with every edit, in the same transaction as the rows; `journal` is
- * written before the file is replaced and gives, after a crash in between, the row ids of the new file.
+ * `table` is fixed when the copy is built; `state` changes with every edit, in the transaction of its rows; `journal`
+ * is written before the file is replaced and keeps the row ids over a crash in between.
  */
 import type { Database, SQLQueryBindings } from 'bun:sqlite';
 import type { TextContext } from '../infer/reading.ts';
@@ -12,10 +12,7 @@ import type { ClassCounts, Column, FormCounts, Segment } from '../types.ts';
 /** Raised when the layout changes: older copies are then rebuilt. */
 export const TABLE_FORMAT = 11;
 
-/**
- * What is stored is checked when it is read: a copy that somebody else wrote to is opened to learn its row ids, and a
- * damaged byte may be in a name or number of its JSON.
- */
+/** Checked when read: a copy that somebody else wrote to is opened to learn its row ids. */
 type Check<T> = (value: unknown) => value is T;
 type Checked<C> = C extends Check<infer T> ? T : never;
 
@@ -64,7 +61,7 @@ const isTableState = members({
   stamp: isStamp,
   /** Epoch ms when the stamp was taken; decides whether it must be confirmed by content. */
   stampTakenAt: isNumber,
-  /** Content hash of the stamped file; null after an edit until the file has been quiet for a while. */
+  /** Null after an edit until the file has been quiet for a while. */
   hash: isTextOrNull,
   /** Changes made through the service since the copy was built. */
   sequence: isCount,

@@ -1,4 +1,3 @@
-/** Which table is meant: a file or one sheet of it, with its companions. */
 import { existsSync, lstatSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import {
@@ -40,7 +39,6 @@ export function companionFingerprint({ companions }: Pick<TableTarget, 'companio
   return stamps.fingerprint();
 }
 
-/** The companions of a table, looked at again and again. */
 class CompanionStamps {
   /** All would stand in one folder, which some document roots do not have. */
   readonly #folder: string | null;
@@ -103,7 +101,7 @@ function fingerprintOf(stamps: readonly (FileStamp | null)[]): string {
     .join('|');
 }
 
-/** Not even a link. A name may be too long for a file while the dataset's own is not. */
+/** A name may be too long for a file while the dataset's own is not. */
 function isNothing(path: string): boolean {
   try {
     lstatSync(path);
@@ -113,7 +111,7 @@ function isNothing(path: string): boolean {
   }
 }
 
-/** Whether a folder has another time after a file came into it: on local disks, not on everything that looks like one. */
+/** On local disks it has, not on everything that looks like one. */
 function hasReliableTimes(folder: string): boolean {
   try {
     return LOCAL_FILE_SYSTEMS.has(statfsSync(folder).type);

@@ -1,8 +1,8 @@
 /**
- * One open typed copy: columns, version, single-row reads and the commit of an edit.
+ * One open typed copy.
  *
- * Reads here use an index and take microseconds; whatever may scan goes through `query-plan.ts`. The copy has one
- * writer, guarded by `exclusive`, because SQLite would otherwise wait for a lock on the event loop.
+ * Reads here use an index and take microseconds; whatever may scan goes through `query-plan.ts`. One writer, guarded
+ * by `exclusive`: SQLite would wait for a lock on the event loop.
  */
 import { constants, Database } from 'bun:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -53,9 +53,9 @@ export class Table {
   readonly uses = new Map<string, number>();
   indexes: ReadonlySet<string> = new Set();
   /**
-   * Why the copy must be rebuilt before the next read: an edit changed the inferred `types` (the rebuilt copy has the
-   * version `version(1)`), the file's `content` is not the copy's, or others may have changed the copy (`suspect`).
-   * Rows keep their ids in the first and last case.
+   * Why the copy must be rebuilt before the next read: an edit changed the inferred `types` (the rebuilt copy has
+   * `version(1)`), the file has other `content`, or others may have changed the copy (`suspect`). Rows keep their ids
+   * except with other content.
    */
   outdated: 'types' | 'content' | 'suspect' | null;
 
@@ -107,11 +107,11 @@ export class Table {
     return null;
   }
 
-  /** The file a copy belongs to; null when it is no copy. Nobody may have it open. Does not change a byte of it. */
+  /** Null when it is no copy. Nobody may have it open; not a byte changes. */
   static relOf(path: string): string | null {
     let reader: Database | null = null;
     try {
-      // Opened otherwise, its log would be folded into it, and it would no longer match its seal.
+      // Else its log would be folded into it, and it would no longer match its seal.
       const address = `${pathToFileURL(path).href}?immutable=1`;
       const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
       reader = new Database(address, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
@@ -124,7 +124,7 @@ export class Table {
     }
   }
 
-  /** `writableColumns` as their cells are spelled now, for values to be written. */
+  /** As cells are spelled now. */
   get spelledColumns(): readonly Column[] {
     if (this.#spelled?.state !== this.#state) {
       const { columns, context } = this.head;
@@ -149,7 +149,7 @@ export class Table {
     return this.#reader;
   }
 
-  /** Limits, in KiB, the memory for reads in this process; a lower limit frees memory at once. */
+  /** For reads in this process; a lower limit frees memory at once. */
   limitPages(kibibytes: number): void {
     if (this.#isClosed) return;
     this.#reader.run(`PRAGMA cache_size = -${kibibytes}; PRAGMA shrink_memory;`);
@@ -235,8 +235,8 @@ export class Table {
   }
 
   /**
-   * Records which rows the new file will hold, before the file is replaced. Throws `no-space` when the copy's disk is
-   * full or has less than `roomToFollow` bytes free.
+   * Records the rows of the new file before it is replaced. Throws `no-space` with less than `roomToFollow` bytes
+   * free.
    */
   journal(entry: TableJournal, roomToFollow: number): void {
     requireRoom(this.path, roomToFollow);
@@ -249,7 +249,7 @@ export class Table {
     }
   }
 
-  /** Left by an edit that did not reach its commit; null also when the copy is too damaged. */
+  /** Left by an edit that did not reach its commit; null also for a damaged copy. */
   unfinished(): TableJournal | null {
     try {
       return readMeta(this.#reader, 'journal');
@@ -260,8 +260,8 @@ export class Table {
   }
 
   /**
-   * Takes another stamp for the same content, or a content hash for the same stamp; `changes` counts edits of the file
-   * that left this table alone. Hold `exclusive`.
+   * For the same content under another stamp, or a hash for the same stamp; `changes` counts edits of the file that
+   * left this table alone. Hold `exclusive`.
    */
   restamp(stamp: FileStamp, takenAt: number, hash: string | null, changes = 0): void {
     const sequence = this.#state.sequence + changes;
@@ -280,7 +280,7 @@ export class Table {
     if (changes > 0) this.cache.forget();
   }
 
-  /** Applies an edit already on disk, in one transaction. Long edits yield to the event loop. Hold `exclusive`. */
+  /** One transaction; yields to the event loop. Hold `exclusive`. */
   async commit(change: TableCommit): Promise<void> {
     const db = this.#writable();
     try {
@@ -354,7 +354,7 @@ export class Table {
     this.#noteWrite();
   }
 
-  /** Nobody else wrote to, moved or deleted the copy since this process wrote. Do not ask while `exclusive` is held. */
+  /** By others, since this process wrote. Do not ask while `exclusive` is held. */
   get isUntouched(): boolean {
     // Once per turn of the event loop, because two stats are expensive.
     if (this.#isTraced) return true;
@@ -372,7 +372,7 @@ export class Table {
     return this.#isWritten;
   }
 
-  /** A newer copy has replaced this one, which must not be used any more. */
+  /** Must not be used any more. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -409,7 +409,6 @@ function plainInteger(value: StoredValue): StoredValue {
   return Number.isSafeInteger(number) ? number : value;
 }
 
-/** Reading the file from the start would infer the same types. */
 function hasTypesOf({ columns, context }: TableHead, { counts, forms }: TableState): boolean {
   const hasExtras = columns.every(({ extra }, index) => {
     const now = counts[index]!;

@@ -1,9 +1,9 @@
 /**
- * The typed copies of all datasets: their file versions, and building the next one.
+ * The typed copies of all datasets.
  *
- * Invariant: `current` only returns a copy of a file version that was on disk at some moment after the call began. A
- * new copy is built beside the old one and swapped in; workers reading the old one finish on it. Copies are derived
- * data: any may be deleted and is rebuilt, and one that others changed is not trusted (`copy-seal.ts`).
+ * Invariant: `current` returns only a copy of a file version that was on disk at some moment after the call began. A
+ * new copy is built beside the old one and swapped in; workers reading the old one finish on it. Any copy may be
+ * deleted and is rebuilt; one that others changed is not trusted (`copy-seal.ts`).
  */
 import { basename, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
@@ -32,14 +32,14 @@ import { Table } from './table.ts';
 interface TablesOptions {
   readonly dir: string;
   /**
-   * Resolves when the copy is complete. Throws, with the bare reason, `unreadable-file`, `too-large` or `timed-out`
-   * when the file is at fault: it is then not read again until it changes.
+   * Throws, with the bare reason, `unreadable-file`, `too-large` or `timed-out` when the file is at fault: it is then
+   * not read again until it changes.
    */
   readonly build: (order: BuildOrder, turn: Turn) => Promise<void>;
   /** Opens files safely; the only way to open them here. */
   readonly open: (target: TableTarget) => Promise<FileSource & { close(): Promise<void> }>;
   /**
-   * Called on every `current`, because others forget problems when the file changes; null when table and companions are
+   * On every `current`, because others forget problems when the file changes; null when table and companions are
    * readable.
    */
   readonly onProblem: (target: TableTarget, problem: string | null) => void;
@@ -53,9 +53,9 @@ interface TablesOptions {
 const ROOM_TO_RESTAMP = 64 * 1024;
 /** Unused copies kept open; each costs three file descriptors. */
 const MAX_OPEN_TABLES = 64;
-/** A file that keeps changing while it is read is given up after so many tries. */
+/** A file that keeps changing is given up after so many tries. */
 const MAX_REFRESHES = 5;
-/** After this long without a change, even coarse file systems show a later write in the stamp. */
+/** After so long even coarse file systems show a later write in the stamp. */
 const SETTLE_MS = 2_100;
 
 class CopyEntry {
@@ -100,8 +100,8 @@ export class Tables {
   }
 
   /**
-   * The table as the file is now. The first call for a file version builds it: seconds for a million rows. Throws
-   * `not-found` when the file is gone and `unreadable-file` with the reason.
+   * The first call for a file version builds it: seconds for a million rows. Throws `not-found` and `unreadable-file`
+   * with the reason.
    */
   async current(target: TableTarget, turn?: Turn): Promise<Table> {
     const id = tableId(target);
@@ -183,23 +183,19 @@ export class Tables {
     return this.#entries.get(tableId(target))?.table ?? null;
   }
 
-  /** Null when the file is not being read or nothing was reported yet. */
   progress(target: TableTarget): ReadProgress | null {
     const path = this.#entries.get(tableId(target))?.building ?? null;
     return path === null ? null : readProgress(path);
   }
 
-  /** For listings: looks at nothing; null when that version was not read yet. */
+  /** Looks at nothing; null when that version was not read yet. */
   rowCount(target: TableTarget, stamp: FileStamp): number | null {
     const entry = this.#entries.get(tableId(target));
     const known = entry?.table?.state ?? entry?.closed ?? null;
     return known !== null && sameContent(known.stamp, stamp) ? known.rowCount : null;
   }
 
-  /**
-   * Forgets what is remembered of a file's tables (null: of all), so that the next read checks the content. The copies
-   * stay, with their row ids.
-   */
+  /** Of a file (null: of all): the next read checks the content. Copies and row ids stay. */
   forget(rel: string | null): void {
     for (const entry of this.#entries.values()) {
       if (!entry.table || (rel !== null && entry.table.head.rel !== rel)) continue;
@@ -222,8 +218,8 @@ export class Tables {
   }
 
   /**
-   * Before a file is replaced, records that its other tables keep their rows and ids, also if the server is killed
-   * before `restampSiblings`. First rebuilds those an earlier edit was interrupted on.
+   * Before a file is replaced: its other tables keep rows and ids, even if the server is killed before
+   * `restampSiblings`. First rebuilds those that an interrupted edit left.
    */
   async journalSiblings(
     targets: readonly TableTarget[],
@@ -237,10 +233,7 @@ export class Tables {
     });
   }
 
-  /**
-   * Gives the copies of the other tables the file's new stamp; rows and ids stay. All share the version of the file, so
-   * theirs changes too.
-   */
+  /** Rows and ids stay; the version, which all tables of a file share, changes. */
   async restampSiblings(
     targets: readonly TableTarget[],
     before: FileStamp,
@@ -265,7 +258,7 @@ export class Tables {
     }
   }
 
-  /** Calls back, with nobody else writing, for every copy of this file version. */
+  /** Nobody else writes meanwhile. */
   async #eachStanding(
     targets: readonly TableTarget[],
     stamp: FileStamp,
@@ -316,7 +309,7 @@ export class Tables {
     this.#entries.delete(id);
   }
 
-  /** Deletes copies found at start whose file is no longer published, except those of files that are away. */
+  /** Except copies of files that are away. */
   async prune(
     targets: Iterable<Pick<TableTarget, 'rel' | 'sheet'>>,
     isAway: (rel: string) => boolean,
@@ -359,7 +352,7 @@ export class Tables {
     return false;
   }
 
-  /** Moves the entry to the end; closes the least recently used ones beyond the limit that nobody uses. */
+  /** Closes the least recently used ones beyond the limit that nobody uses. */
   #markUsed(target: TableTarget, entry: CopyEntry): Table {
     if (this.#entries.size > MAX_OPEN_TABLES) {
       const id = tableId(target);
@@ -390,10 +383,7 @@ export class Tables {
     return refreshing !== null || this.#asked.has(id) || (table?.exclusive.running ?? 0) > 0;
   }
 
-  /**
-   * Compares the content with the copy's hash; true when they match. False: outdated, or an edit came in between and
-   * everything must be checked again.
-   */
+  /** False: the content differs, or an edit came in between and everything must be checked again. */
   async #confirm(target: TableTarget, entry: CopyEntry): Promise<boolean> {
     const table = entry.table!;
     const { stamp, stampTakenAt, hash: known } = table.state;
@@ -408,10 +398,7 @@ export class Tables {
     return true;
   }
 
-  /**
-   * Updates the copy to the file. Waits for an edit in progress: between replacing the file and following with the
-   * copy, the copy only looks outdated.
-   */
+  /** Waits for an edit in progress, during which the copy only looks outdated. */
   async #refresh(target: TableTarget, entry: CopyEntry): Promise<Table | null> {
     const old = await this.#opened(target, entry);
     const run = async (): Promise<Table | null> => {
@@ -431,7 +418,7 @@ export class Tables {
     return old ? old.exclusive.run(run) : run();
   }
 
-  /** The existing copy, good or not, reopened if set aside; null: none, or its file went away. */
+  /** Reopened if set aside; null: none, or its file went away. */
   async #opened(target: TableTarget, entry: CopyEntry): Promise<Table | null> {
     if (entry.table) return entry.table;
     entry.reopening ??= this.#reopen(target, entry).finally(() => {
@@ -478,7 +465,7 @@ export class Tables {
     }
   }
 
-  /** An open new copy. Throws what `build` throws, and `unavailable`; then nothing is left of it. */
+  /** Throws what `build` throws, and `unavailable`; then nothing is left of it. */
   async #build(target: TableTarget, entry: CopyEntry, lineage: Lineage): Promise<Table> {
     const out = this.#folder.newPath(target);
     entry.building = out;
@@ -495,7 +482,7 @@ export class Tables {
     }
   }
 
-  /** True when an existing copy holds this content (same stamp, or same bytes under a new stamp). */
+  /** The same stamp, or the same bytes under a new stamp. */
   async #reuse(
     target: TableTarget,
     old: Table,

@@ -1,8 +1,7 @@
 /**
- * The body of a change: what is to be done, to which rows, with which values. Texts of the plain forms are literal parts
- * of the contract.
+ * The body of a change. Texts of the plain forms are literal parts of the contract.
  *
- * Filters and keys look at the rows as they are before the request, whatever its other steps do.
+ * Filters and keys see the rows as they are before the request.
  */
 import { AppError, invalidRequest, mismatch } from '../../base/errors.ts';
 import { JsonNumber } from '../../base/json/json.ts';
@@ -55,7 +54,7 @@ export interface Mutation {
   readonly isDryRun: boolean;
 }
 
-/** Whether `parseMutation` has to look at rows, which the caller may then have to be allowed to read. */
+/** The caller may then have to be allowed to read. */
 export function looksAtRows(body: unknown): boolean {
   if (!isObject(body)) return false;
   const { action, filter, dry_run: dryRun, operations } = body;
@@ -64,8 +63,8 @@ export function looksAtRows(body: unknown): boolean {
 }
 
 /**
- * Checks a body against `columns` (those the caller may write, in file order). Yields to the event loop, so check the
- * columns again under the lock. `finder` looks at the version that is to be changed.
+ * Checks a body against `columns` (those the caller may write, in file order). Yields to the event loop: check the
+ * columns again under the lock.
  *
  * Throws `invalid-request` when the body is no object, `precondition-failed` when a filter matches another number of
  * rows than expected, `invalid-query` for a wrong filter, `not-found` for an impossible row id and `schema-mismatch`
@@ -330,7 +329,6 @@ function hinted(error: AppError, hint: string): AppError {
   return new AppError(error.code, error.message, { headers: error.headers, hint });
 }
 
-/** The same refusal, saying which step it is about. */
 function placed(error: AppError, place: string): AppError {
   const message = error.message.replace(/^(Schema validation failed: |)/, `$1${place}: `);
   const { code, headers, hint } = error;

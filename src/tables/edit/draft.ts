@@ -1,8 +1,6 @@
 /**
- * Folds the edits of a group into one change of a file.
- *
- * Each row is looked up once in the typed copy and then kept here, so later edits of the group see earlier ones. Loops
- * over many rows yield to the event loop.
+ * Folds the edits of a group into one change of a file. Each row is looked up once and then kept here, so later edits
+ * see earlier ones.
  */
 import { AppError } from '../../base/errors.ts';
 import { TimeSlice } from '../../base/scheduling/time-slice.ts';
@@ -49,7 +47,7 @@ interface DraftRow {
   readonly isCreated: boolean;
 }
 
-/** For the pages that every edit writes, and for locks and audit entries written meanwhile. */
+/** For pages that every edit writes, locks and audit entries. */
 const ROOM_AT_LEAST = 1 << 20;
 
 export class Draft {
@@ -222,7 +220,6 @@ export class Draft {
     };
   }
 
-  /** Changes the typed copy according to the kind's plan. */
   async commit(
     plan: EditPlan,
     written: { readonly stamp: FileStamp; readonly hash: string },
@@ -311,7 +308,7 @@ export class Draft {
     return { counts, forms };
   }
 
-  /** A new segment gets the id of its first row, so that ids can be located through it. */
+  /** It gets the id of its first row, so that ids can be located through it. */
   #segments(plan: EditPlan): StoredSegment[] {
     const old = this.#table.segments;
     const created = this.#created();

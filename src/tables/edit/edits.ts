@@ -1,10 +1,9 @@
 /**
- * Changes to datasets: edits of one file are gathered, written as one atomic replacement, and answered only when
- * durable.
+ * Edits of one file are gathered, written as one atomic replacement, and answered only when durable.
  *
- * Edits that arrive during a replacement wait and share the next one. Within a group they apply one after the other,
- * each with its own version, so `If-Match` behaves as if each had been alone. The file is replaced first and the typed
- * copy follows; a journal in the copy keeps the row ids over a crash in between.
+ * Edits that arrive during a replacement share the next one. Each has its own version, so `If-Match` behaves as if
+ * each had been alone. The file is replaced first; a journal in the typed copy keeps the row ids over a crash in
+ * between.
  */
 import {
   ChangedDuringWrite,
@@ -53,10 +52,7 @@ interface EditsOptions {
     target: TableTarget,
     order: Pick<ReplaceOptions, 'base' | 'baseHash' | 'pieces' | 'onPrepared' | 'beforeCommit'>,
   ) => Promise<Pick<ReplaceResult, 'stamp' | 'hash'>>;
-  /**
-   * Called when the typed copy has the change, for one change of a file after the other; `EditResult.followed` resolves
-   * with this.
-   */
+  /** When the typed copy has the change, one change of a file after the other. */
   readonly onFollowed?: (target: TableTarget, table: Table, rows: ChangedRows) => Promise<void>;
   readonly changeLog: ChangeLog;
   /** How long other writers may delay an edit (`locks.timeout_seconds`). */
@@ -232,7 +228,6 @@ export class Edits {
     this.#options.tables.edited(target, table);
   }
 
-  /** Applies the edits to this table's version while nobody else writes. */
   async #make(
     target: TableTarget,
     table: Table,
@@ -354,7 +349,7 @@ export class Edits {
     }
   }
 
-  /** As `#follow`, for the other tables of the file; what a copy does not take stays in its journal. */
+  /** What a copy does not take stays in its journal. */
   async #followSiblings(
     siblings: readonly TableTarget[],
     before: FileStamp,
@@ -367,10 +362,7 @@ export class Edits {
     }
   }
 
-  /**
-   * Updates the typed copy and returns the changed rows; null when it fell behind. The file is already safe, so a
-   * failure only costs a rebuild.
-   */
+  /** Null when the copy fell behind. The file is safe, so a failure only costs a rebuild. */
   async #follow(
     table: Table,
     draft: Draft,
@@ -398,15 +390,14 @@ function isLocked(error: unknown): boolean {
   return error instanceof AppError && error.code === 'locked';
 }
 
-/** Whether one refused change made the whole group fail. */
 function isFaultOfOne(error: unknown): boolean {
   if (!(error instanceof AppError)) return false;
   return error.code === 'schema-mismatch' || error.code === 'unreadable-file';
 }
 
 /**
- * Resolves when as many edits as were just answered are waiting again, or after a short while. Otherwise clients who
- * edit row after row split into parties, and each replacement serves only one.
+ * Until as many edits as were just answered are waiting again, or a short while. Else clients who edit row after row
+ * split into parties, and each replacement serves only one.
  */
 async function gather(queue: readonly Waiting[], answered: number, lastMs: number): Promise<void> {
   const wanted = Math.min(queue.length + answered, MAX_GROUP);
@@ -414,7 +405,7 @@ async function gather(queue: readonly Waiting[], answered: number, lastMs: numbe
   while (queue.length < wanted && performance.now() < until) await Bun.sleep(1);
 }
 
-/** From the head of the queue; edits of another sheet, and those that look at rows, wait for the next replacement. */
+/** Edits of another sheet, and those that look at rows, wait for the next replacement. */
 function takeGroup(queue: Waiting[]): Waiting[] {
   const { sheet } = queue[0]!.edit.target;
   const end = queue.findIndex(

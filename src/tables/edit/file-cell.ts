@@ -1,7 +1,6 @@
 /**
- * Request values as cells of a column typed by its file, in the form the file shows when read again.
- *
- * Values the file could not give back are refused; only floats take the nearest value.
+ * Request values as cells of a column typed by its file. Values the file could not give back are refused; only floats
+ * take the nearest value.
  */
 import { BOOLEAN_TEXT } from '../infer/declared-type.ts';
 import { isIntegerSource, JsonNumber, jsonText, MAX_NUMBER_LENGTH } from '../../base/json/json.ts';
@@ -31,8 +30,8 @@ const SECONDS_PER_DAY = 86_400n;
 const INT64_LIMIT = 2n ** 63n;
 
 /**
- * Numbers may be `JsonNumber` or bigint. Null and `""` become null where the column allows it, but `""` in a text
- * column is a text. Callers check text limits.
+ * Numbers may be `JsonNumber` or bigint. Null and `""` become null where allowed, but `""` in a text column is a
+ * text. Callers check text limits.
  */
 export function fileCell(value: unknown, { type, isRequired }: FileColumn): Cell | Misfit {
   const isBlank = value === null || value === undefined || (value === '' && type.kind !== 'text');
@@ -40,7 +39,6 @@ export function fileCell(value: unknown, { type, isRequired }: FileColumn): Cell
   return cellOf(value, type) ?? new Misfit(expectedName(type, value));
 }
 
-/** Undefined for a value that does not fit. */
 function cellOf(value: unknown, type: FileType): Cell | undefined {
   switch (type.kind) {
     case 'integer':

@@ -1,4 +1,4 @@
-/** Parses the text of a refused change for the pages, with and without script. */
+/** For pages with and without script. */
 
 /** Null when the refusal names no column. */
 export function mismatchColumn(message: string): string | null {

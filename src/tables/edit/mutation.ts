@@ -1,9 +1,7 @@
 /**
- * Validates rows of changes against the table's present columns, before anything is locked or written. Texts are literal
- * parts of the contract.
+ * Validates rows of changes before anything is locked or written. Texts are literal parts of the contract.
  *
- * What is accepted must read back from the file with the same value, so text that a reader would refuse (NUL, lone
- * surrogates, oversized cells) is refused.
+ * What is accepted must read back from the file with the same value.
  */
 import { AppError, mismatch } from '../../base/errors.ts';
 import { JsonNumber } from '../../base/json/json.ts';
@@ -22,15 +20,14 @@ export interface ValueRules {
   /** Every cell has a type of its own: a column of mixed types takes numbers and truth values as such. */
   readonly hasTypedCells?: boolean;
   /**
-   * Scalars may break a type that was only inferred, and the type then follows the file: so a deleted or overwritten
-   * value that was the only one of its kind can be restored.
+   * Scalars may break a type that was only inferred: a deleted or overwritten value that was the only one of its kind
+   * can be restored.
    */
   readonly isLenient?: boolean;
   /** The file knows nulls: they stay null, and a column of mixed values takes numbers and booleans as such. */
   readonly hasNull?: boolean;
 }
 
-/** Reported misfits; beyond this a user looks for what they have in common. */
 const MAX_MISFITS = 10_000;
 
 /** By column position. */
@@ -48,7 +45,6 @@ const VALUES_PER_TURN = 2_000;
 /** Unchecked; numbers may be `JsonNumber` or bigint. */
 export type JsonObject = Record<string, unknown>;
 
-/** A value a change would be refused for. */
 export interface MisfitValue {
   readonly row: number;
   readonly column: string;
@@ -57,8 +53,8 @@ export interface MisfitValue {
 }
 
 /**
- * The first values that do not fit `columns`, by the rules of a change; changes nothing. Yields to the event loop.
- * Throws `schema-mismatch` when `data` is no list of objects or names other columns.
+ * Changes nothing; yields to the event loop. Throws `schema-mismatch` when `data` is no list of objects or names
+ * other columns.
  */
 export async function misfitValues(
   data: unknown,
@@ -125,7 +121,7 @@ function refuseUnknown(names: readonly string[], byName: ReadonlyMap<string, Col
   throw mismatch(`unknown column ${quote}${lowest}${quote}`);
 }
 
-/** The row id and the other members of a row. Throws `schema-mismatch`. */
+/** Throws `schema-mismatch`. */
 export function splitRow(row: JsonObject): { readonly rowId: number; readonly names: string[] } {
   const rowId = parseRowId(row[ROW_ID]);
   return { rowId, names: Object.keys(row).filter((name) => name !== ROW_ID) };

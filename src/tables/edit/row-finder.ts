@@ -1,4 +1,3 @@
-/** Finds the rows of one version of a table that a change names by a filter or by the values of key columns. */
 import { ChangedDuringWrite } from '../../base/files/atomic-file.ts';
 import { mismatch } from '../../base/errors.ts';
 import { TimeSlice } from '../../base/scheduling/time-slice.ts';
@@ -18,10 +17,7 @@ const VALUES_PER_SEARCH = 1_000;
 export interface RowFinder {
   /** How many rows a filter lets through, and which: the first ones, where there are very many. */
   matching(filter: string): Promise<{ readonly total: number; readonly rowIds: readonly number[] }>;
-  /**
-   * For each row the id of the one with its values in these columns; null: there is none. Throws `schema-mismatch` when
-   * several have them, also among `rows`.
-   */
+  /** Null where none has them. Throws `schema-mismatch` when several rows have the same values, also among `rows`. */
   withKeys(
     columns: readonly Column[],
     rows: readonly RowValues[],

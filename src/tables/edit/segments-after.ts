@@ -1,8 +1,8 @@
 import type { Segment, TableChanges } from '../types.ts';
 
 /**
- * For kinds that never look for rows by bytes. Existing segments keep number and order, possibly
- * without rows; new rows fill the last one up to `most` rows, then add more.
+ * For kinds that never look for rows by bytes. Existing segments stay, possibly without rows; new rows fill the last
+ * up to `most`, then add more.
  */
 export function segmentsAfter(
   segments: readonly Segment[],

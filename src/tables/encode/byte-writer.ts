@@ -1,9 +1,8 @@
 /**
- * Writes cells straight into bytes for exports of millions of cells.
+ * Writes cells straight into bytes: joining many small strings costs three times as much.
  *
- * Joining many small strings costs three times as much. Callers reserve room with `ensure` before each row, because a
- * check per byte would cost what this saves. Each cell is one call, because the engine keeps the position in a register
- * only within one.
+ * Callers reserve room with `ensure` before each row, because a check per byte would cost what this saves. Each cell
+ * is one call, because the engine keeps the position in a register only within one.
  */
 
 /** Most responses are small, and allocating a full chunk takes longer than writing them. */
@@ -22,7 +21,7 @@ const LAST_ASCII = 0x7e;
 /** Up to here a number of six decimals has at most 13 digits, and each such decimal has its own double. */
 const MAX_SIX_DECIMALS = 1e7;
 
-/** A buffer up to this size is kept for the next writer, since most responses are small. */
+/** Most responses are small. */
 const MAX_SPARE_BYTES = 64 * 1024;
 const NOTHING = new Uint8Array(0);
 let spare: Uint8Array | null = null;
@@ -46,7 +45,7 @@ export class ByteWriter {
     return this.#length >= this.#chunkBytes;
   }
 
-  /** A copy of everything written so far; the writer starts anew. */
+  /** The writer starts anew. */
   take(): Uint8Array {
     const bytes = this.#buffer.slice(0, this.#length);
     this.#length = 0;

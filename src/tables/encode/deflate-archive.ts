@@ -1,8 +1,8 @@
 /**
- * A ZIP archive written front to back (APPNOTE.TXT 6.3.10), deflated piece by piece.
+ * A ZIP archive written front to back (APPNOTE.TXT 6.3.10).
  *
- * Each piece ends at a byte, so pieces compressed separately make one deflate stream; sizes and checksum follow the
- * file. Memory is one piece.
+ * Each piece ends at a byte, so separately deflated pieces make one stream; sizes and checksum follow the file.
+ * Memory is one piece.
  */
 import * as zlib from 'node:zlib';
 import { AppError } from '../../base/errors.ts';

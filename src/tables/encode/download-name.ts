@@ -1,9 +1,6 @@
 /** File names of downloads (RFC 6266, RFC 8187). */
 
-/**
- * Saves the response as `<name>.<extension>`: an ASCII name for old clients beside the exact one. Nothing in `name` can
- * end the header or its quotes.
- */
+/** An ASCII name for old clients beside the exact one. Nothing in `name` can end the header or its quotes. */
 export function contentDisposition(name: string, extension: string): string {
   return attachment(`${name}.${extension}`);
 }

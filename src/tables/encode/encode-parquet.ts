@@ -1,10 +1,9 @@
 /**
- * Rows as a Parquet file: nullable columns of the schema's types, snappy, row groups of at most 65,536 rows.
+ * Rows as a Parquet file: nullable columns, snappy, row groups of at most 65,536 rows.
  *
- * Integers are INT64, numbers DOUBLE and texts UTF-8; what a Parquet file declares as decimal, date, time, timestamp,
- * UUID, unsigned 64-bit integer or bytes stays that, as do lists, structs and maps of such types; texts that are dates become dates or
- * timestamps. A column with cells that do not fit its declared type becomes texts. Memory
- * is one row group. Loaded on demand, not at start.
+ * Integers are INT64, numbers DOUBLE and texts UTF-8; types that a Parquet file declares stay, nested ones too; texts
+ * that are dates become dates or timestamps. A column with cells that do not fit its declared type becomes texts.
+ * Memory is one row group. Loaded on demand.
  */
 import { booleanOf, type Row, type RowShape } from './encode.ts';
 import {
@@ -78,7 +77,7 @@ interface FlatColumn {
   readonly convert?: (value: Stored) => WritableValue;
 }
 
-/** In pieces; `_row_id` is a column only where the shape shows it. */
+/** `_row_id` is a column only where the shape shows it. */
 export function* encodeParquet(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array> {
   const columns = columnsOf(shape);
   const file = new ParquetOutput(columns);
@@ -271,7 +270,6 @@ const TIMESTAMP_CONVERTED: Readonly<Partial<Record<TimeUnit, number>>> = {
 };
 const UNIT_FIELD: Readonly<Record<TimeUnit, number>> = { ms: 1, us: 2, ns: 3 };
 
-/** Whether it is in UTC, and its unit. */
 function moment({ unit, isUtc }: Extract<FileType, { kind: 'time' | 'timestamp' }>): ThriftStruct {
   const union = new ThriftStruct().set(UNIT_FIELD[unit], struct, new ThriftStruct());
   return new ThriftStruct()
@@ -349,7 +347,6 @@ class ParquetOutput {
     return this.#leaves.reduce((sum, { writer }) => sum + writer.size, 0);
   }
 
-  /** Writes the values added so far as a row group. */
   *group(rows: number): Generator<Uint8Array> {
     const start = this.#offset;
     const chunks: ThriftStruct[] = [];

@@ -1,11 +1,10 @@
 /**
- * Rows as a workbook of one sheet (ECMA-376 SpreadsheetML): numbers, booleans, texts that are dates, and what a
- * Parquet file declares as date, time or timestamp are typed cells; text is text, whatever it begins with.
+ * Rows as a workbook of one sheet (ECMA-376 SpreadsheetML); text is text, whatever it begins with.
  *
- * Texts stand in their cells, not in a shared table, so that memory is one piece of the sheet. Numbers with more digits
- * than a double holds become text, because a spreadsheet would round them; so do moments finer than the serial number of
- * their cell and days that spreadsheets count differently. An overlong text is cut with a note, because
- * a spreadsheet would call the file damaged and cut it silently. Loaded on demand, not at start.
+ * Texts stand in their cells, not in a shared table, so that memory is one piece of the sheet. Numbers with more
+ * digits than a double become text, because a spreadsheet would round them; so do moments finer than their serial
+ * number and days that spreadsheets count differently. An overlong text is cut with a note, because a spreadsheet
+ * would cut it silently. Loaded on demand.
  */
 import { AppError } from '../../base/errors.ts';
 import { DeflateArchive } from './deflate-archive.ts';

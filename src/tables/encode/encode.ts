@@ -1,9 +1,8 @@
 /**
  * Rows as the bytes of a response.
  *
- * Encoders are lazy and hold one chunk. Members are written from prepared keys, not from objects, so that columns
- * called `7` or `__proto__` keep their place. CSV is raw data for programs: text that a spreadsheet would run as a
- * formula is not changed.
+ * Members are written from prepared keys, so that columns called `7` or `__proto__` keep their place. CSV is raw data
+ * for programs: text that a spreadsheet would run as a formula is not changed.
  */
 import { ByteWriter } from './byte-writer.ts';
 import { type WideNumber, wideNumber, type ColumnType } from '../infer/file-type.ts';

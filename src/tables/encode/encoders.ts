@@ -1,4 +1,4 @@
-/** Encoders by format; those of workbooks and Parquet load on demand, and only in the worker that writes them. */
+/** Those of workbooks and Parquet load on demand, in the worker that writes them. */
 import { AppError } from '../../base/errors.ts';
 import { type Encoder, encoders } from './encode.ts';
 import type { Format } from '../read/format.ts';

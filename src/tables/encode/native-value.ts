@@ -1,4 +1,3 @@
-/** Values as Parquet counts them, of columns whose types a file declares and of texts that are dates. */
 import type { FileColumn, FileType, TimeUnit } from '../infer/file-type.ts';
 import type { Reading } from '../types.ts';
 import { daysOf, momentOf, timeOf, UNITS_PER_SECOND } from '../values/calendar.ts';
@@ -10,7 +9,6 @@ type Shown = string | number | bigint;
 const LONG_BITS = 64;
 const SECONDS_PER_DAY = 86_400;
 
-/** What decides the type of a column in typed files, if anything does beside its values. */
 export interface NativeColumn {
   /** Blank cells of numbers, booleans and dates may come as empty texts. */
   readonly isBlankNull?: boolean;

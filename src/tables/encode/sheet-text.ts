@@ -1,5 +1,3 @@
-/** Texts of a worksheet as writers need them (ECMA-376-1; Excel specifications and limits). */
-
 /** UTF-16 units; Excel calls a file with more damaged. */
 export const MAX_CELL_TEXT = 32_767;
 

@@ -1,4 +1,3 @@
-/** The conditions of a list, split so that indexes can serve parts of them. */
 import { STRATEGY } from '../limits.ts';
 import type { Filter } from './filter.ts';
 import { filterSql } from './filter-sql.ts';
@@ -11,7 +10,7 @@ export interface Condition {
   readonly lookup: Lookup | null;
 }
 
-/** A comparison of one column with values, as its index sees it. */
+/** A comparison as the column's index sees it. */
 export interface Lookup {
   readonly column: TableColumn;
   /** The matches are one value's rows, one range, or several places in the index. */

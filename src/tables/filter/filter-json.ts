@@ -1,6 +1,6 @@
 /**
- * Parses a filter's JSON and keeps each number's source text, because filters compare exactly: 9007199254740993 must
- * keep its last digit and 1.50 its zero.
+ * Keeps each number's source text, because filters compare exactly: 9007199254740993 must keep its last digit and
+ * 1.50 its zero.
  */
 
 import { requireJsonBounds } from '../../base/json/json-outline.ts';
@@ -13,8 +13,8 @@ export class NumberLiteral {
 type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
 
 /**
- * Numbers become `NumberLiteral`; keys such as `__proto__` are ordinary own members. Throws SyntaxError, also for text
- * that is not Unicode and numbers of absurd length, and RangeError for some thousand levels of nesting.
+ * Numbers become `NumberLiteral`. Throws SyntaxError, also for text that is not Unicode and numbers of absurd length,
+ * and RangeError for some thousand levels.
  */
 export function parseFilterJson(text: string): unknown {
   requireJsonBounds(text, BOUNDS);
@@ -39,9 +39,9 @@ export function jsonTypeOf(value: unknown): JsonType {
 }
 
 /**
- * A bigint when integral and past ±(2^53−1), so that it compares exactly; else the nearest double. Past every 64-bit
- * integer only doubles can match, and each is meant by the digits it is shown with: 1e23 is no double, but the text of
- * one. Absurd sizes become ±10^400, past every double.
+ * A bigint when integral and past ±(2^53−1), to compare exactly; else the nearest double. Past 64-bit integers only
+ * doubles can match, each meant by the digits it is shown with: 1e23 is no double, but the text of one. Absurd sizes
+ * become ±10^400.
  */
 export function exactNumber(source: string): number | bigint {
   const value = Number(source);

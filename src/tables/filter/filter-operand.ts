@@ -1,4 +1,3 @@
-/** Filter operands, converted to their column's type without loss or refused. */
 import { MAX_NUMBER_LENGTH } from '../../base/json/json.ts';
 import { BOOLEAN_TEXT } from '../infer/declared-type.ts';
 import { exactNumber, jsonTypeOf, NumberLiteral } from './filter-json.ts';

@@ -1,9 +1,9 @@
 /**
  * A filter as SQL over a typed copy.
  *
- * Relies on the stored values (`storedValue`): numbers sort before text, so `c < ''` keeps text that does not fit a
- * numeric column out of a range while an index still serves it; text compares by UTF-8 bytes, which is code point
- * order. A part may be NULL instead of false; only `not` would turn that into true, so it uses IS NOT TRUE.
+ * Numbers sort before text, so `c < ''` keeps text out of a numeric range while an index still serves it; text
+ * compares by UTF-8 bytes, which is code point order. A part may be NULL instead of false; only `not` would turn that
+ * into true, so it uses IS NOT TRUE.
  */
 import type { Comparison, Filter, RangeOperator } from './filter.ts';
 import { joinParts, type PlanValue, type SqlPart } from '../read/sql-part.ts';
@@ -15,7 +15,7 @@ import type { FilterValue } from './filter-operand.ts';
 const INT64_LIMIT = 2n ** 63n;
 const SQL_OPERATORS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-/** True for exactly the matching rows; false or NULL for others. */
+/** False or NULL for rows that do not match. */
 export function filterSql(filter: Filter, columns: readonly TableColumn[], blank: Blank): SqlPart {
   switch (filter.op) {
     case 'all':
@@ -125,7 +125,7 @@ function dateRangeSql(
   return { sql: `${sql} ${SQL_OPERATORS[used]} ?`, params: [found.text] };
 }
 
-/** An equivalent test against a number SQLite can hold: no double or 64-bit integer lies between the two. */
+/** No double or 64-bit integer lies between it and the value. */
 function numericBound(op: RangeOperator, value: FilterValue): [RangeOperator, PlanValue] {
   if (typeof value !== 'bigint') return [op, Number(value)];
   if (isInt64(value)) return [op, { int: String(value) }];

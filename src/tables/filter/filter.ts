@@ -1,9 +1,7 @@
 /**
- * The filter of a list as a checked tree.
+ * The filter of a list as a checked tree, of admin lists too: only existing columns and operands of their types.
  *
- * Independent of tables, so admin lists use it too. A tree holds only existing columns and operands of their types;
- * `filter-sql.ts` interprets it. Negated operators are `not` around their positive, so that only
- * `not` can match by absence.
+ * Negated operators are `not` around their positive, so that only `not` can match by absence.
  */
 import { AppError } from '../../base/errors.ts';
 import { jsonTypeOf, parseFilterJson } from './filter-json.ts';

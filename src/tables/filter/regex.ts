@@ -1,9 +1,8 @@
 /**
  * Patterns of `$regex`: RE2 syntax, linear time.
  *
- * Never the built-in engine: it takes minutes on some patterns and, past its backtracking budget, answers wrongly. A
- * pattern is limited in length and in program size, because counted repeats multiply and compiling 100,000 instructions
- * takes 0.2 s.
+ * The built-in engine takes minutes on some patterns and, past its backtracking budget, answers wrongly. Length and
+ * program size are limited, because counted repeats multiply and compiling 100,000 instructions takes 0.2 s.
  */
 import { RE2JS } from 're2js';
 import { Lru } from '../../base/lru.ts';
@@ -25,7 +24,7 @@ export function compileRegex(pattern: string): TextTest | null {
   return regex && ((text: string) => regex.test(text));
 }
 
-/** For callers that need groups; null as for `compileRegex`. Remembers the last ones. */
+/** For callers that need groups. Remembers the last ones. */
 export function compilePattern(pattern: string): RE2JS | null {
   const known = compiled.get(pattern);
   if (known) return known;

@@ -1,9 +1,9 @@
 /**
  * Words of full-text queries and texts.
  *
- * A word is a run of Unicode letters, numbers and `_` in folded text: case folded, diacritics of Latin, Greek and
- * Cyrillic letters removed. An FTS5 index over `foldedWords(text).join(' ')` (unicode61, `remove_diacritics 0`,
- * `tokenchars '_'`) gives the same answers; over raw text it would not, because FTS5 keeps й and ά.
+ * A word is a run of Unicode letters, numbers and `_` in folded text. An FTS5 index over `foldedWords(text).join('
+ * ')` (unicode61, `remove_diacritics 0`, `tokenchars '_'`) gives the same answers; over raw text it would not,
+ * because FTS5 keeps й and ά.
  */
 
 const MAX_QUERY_WORDS = 16;

@@ -1,8 +1,8 @@
 /**
  * Companion files beside a dataset: declared types and reading options.
  *
- * They are written by hand, so nothing in them may stop a dataset from being read. Unusable parts are left out and
- * named in a problem text, which never holds a path.
+ * Written by hand, so nothing in them may stop a dataset from being read: unusable parts are left out and named in a
+ * problem text, which never holds a path.
  */
 import { type AppError, unreadable } from '../../base/errors.ts';
 import { ENCODINGS, type ReadOptions } from '../types.ts';
@@ -27,8 +27,8 @@ export interface CompanionSchema {
 }
 
 /**
- * Parses `{"columns": {"<name>": {"type": "<type name>"}}}`; other members are allowed. One wrong entry makes the whole
- * file unusable, because a half-applied schema would hide the mistake.
+ * Parses `{"columns": {"<name>": {"type": "<type name>"}}}`. One wrong entry makes the whole file unusable, because a
+ * half-applied schema would hide the mistake.
  */
 export function parseCompanionSchema(text: string): CompanionSchema {
   const parsed = parseObject(text);
@@ -90,14 +90,13 @@ const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
   json: ['path', 'orient', 'date_order', 'date_format'],
 };
 
-/** What the options of a kind may say. */
 export function optionNames(kind: string): readonly string[] {
   return OPTIONS_OF_KIND[kind] ?? [];
 }
 
 /**
- * The options for this kind (`csv` or `excel`; others have none). Unknown members are ignored; members with a wrong
- * value are left out and named in `problem`.
+ * For `csv` or `excel`; others have none. Unknown members are ignored; wrong ones are left out and named in
+ * `problem`.
  */
 export function parseOptions(text: string, { kind }: { kind: string }): CompanionOptions {
   const parsed = parseObject(text);
@@ -167,7 +166,7 @@ const GUESSED = {
   total_row: 'row of totals',
 } as const;
 
-/** Refuses an edit after which a file would be read otherwise, because this was guessed. */
+/** For an edit after which a file would be read otherwise. */
 export function lostGuess(option: keyof typeof GUESSED): AppError {
   return unreadable(
     `the ${GUESSED[option]} could no longer be recognised afterwards; declare it first ("${option}" in the file's options)`,

@@ -1,8 +1,6 @@
 /**
- * Type names in companion schemas, and what they mean for cells.
- *
- * Case is ignored, because the described files come from tools that write `Int64` or `DOUBLE`. An unknown name declares
- * raw text.
+ * Type names in companion schemas. Case is ignored, because the files come from tools that write `Int64` or `DOUBLE`.
+ * An unknown name declares raw text.
  */
 import type { ColumnType } from './file-type.ts';
 

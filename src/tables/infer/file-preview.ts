@@ -1,4 +1,3 @@
-/** The start of a file as it would be read with some options, to choose them by. */
 import type { Cell, RowSink, Segment, SourceNote } from '../types.ts';
 
 /** Lines and rows of a preview; each cell is cut. */
@@ -22,7 +21,6 @@ export interface TypedPreview extends FilePreview {
   readonly types: readonly { readonly type: string; readonly format?: string }[];
 }
 
-/** Keeps the first rows of a table. */
 export class FirstRows implements RowSink {
   columns: readonly string[] = [];
   readonly rows: string[][] = [];

@@ -1,8 +1,8 @@
 /**
- * Types a file declares for its columns (Parquet).
+ * Types a file declares for its columns (Parquet); its cells do not decide.
  *
- * They decide a column's type without looking at its cells. A `number` or `integer` whose values fit neither a double
- * nor SQLite's 64-bit integer is *wide*: the typed copy stores a key of `wide-number.ts`.
+ * A `number` or `integer` whose values fit neither a double nor SQLite's 64-bit integer is *wide*: the typed copy
+ * stores a key of `wide-number.ts`.
  */
 
 /** Column types; Parquet adds date-time and nested values behind the same four names. */

@@ -1,8 +1,4 @@
-/**
- * Column names from a header row, for every kind of file.
- *
- * A name in the header is never given to another column, so a column is found under its own name where possible.
- */
+/** A name in the header is never given to another column, so a column is found under its own name where possible. */
 
 /** The key of the row id in every row; no column may have it. */
 const ROW_ID = '_row_id';

@@ -1,9 +1,9 @@
 /**
- * The header of a table that has titles above it, as people and reports write them.
+ * The header of a table that has titles above it.
  *
- * The first row with content is the header unless it cannot well be: it and all rows down to the
- * header fill less than half of the columns, the header is full of different names, and below it
- * some column holds numbers or dates, or a blank row parts it from the titles.
+ * The first row with content, unless it cannot well be: it and all rows down to the header fill less than half of the
+ * columns, the header is full of different names, and below it some column holds numbers or dates, or a blank row
+ * parts it from the titles.
  */
 import type { Cell } from '../types.ts';
 
@@ -19,10 +19,7 @@ export const MAX_ROWS_LOOKED_AT = MAX_ROWS_ABOVE + 1 + MAX_ROWS_BELOW;
 const MIN_FITTING = 0.9;
 const FEW_ROWS = 5;
 
-/**
- * Index of the header in `rows`, the first rows of a file or sheet in order, blank rows as lists
- * without cells; -1 when all are blank.
- */
+/** `rows`: the first of a file or sheet, blank ones as lists without cells; -1 when all are blank. */
 export function headerIndex(rows: readonly (readonly Cell[])[]): number {
   const first = rows.findIndex((row) => filled(row) > 0);
   let widest = 0;
@@ -45,7 +42,6 @@ export function headerIndex(rows: readonly (readonly Cell[])[]): number {
   return first;
 }
 
-/** Cells of a row before the first filled one. */
 function leadingBlanks(row: readonly Cell[]): number {
   return Math.max(
     0,

@@ -21,10 +21,9 @@ const LETTER_T = 0x74;
 const CASE_BIT = 0x20;
 
 /**
- * Outer spaces (U+0020) are ignored; white space alone is blank.
+ * Outer spaces (U+0020) are ignored; white space alone is blank. Classes exclude each other: `1` is only an integer.
  *
  * The scanners here are written by hand because they run on every cell; their regular expressions are in the test.
- * Classes exclude each other: `1` is only an integer, though it fits a number column.
  */
 export function classify(text: string): CellClass {
   const from = skipSpaces(text);
@@ -71,9 +70,8 @@ export function typeOfCounts(counts: ClassCounts): ColumnType {
 }
 
 /**
- * What the typed copy stores for a cell. A cell that does not fit stays text. Columns typed by their file store its
- * values (`fileStorage`). Blank is null in columns of numbers, booleans and dates and '' in string columns; with `blank`
- * 'null' (Parquet) null is always null and text is never blank.
+ * A cell that does not fit stays text. Blank is null in columns of numbers, booleans and dates and '' in string
+ * columns; with `blank` 'null' (Parquet) null is always null and text is never blank.
  */
 export function storedValue(
   cell: Cell,
@@ -90,7 +88,6 @@ export function storedValue(
   return (column.declared ? declaredValue(cell, column) : inferredValue(cell, column.type)) ?? cell;
 }
 
-/** What a cell of an edit becomes in the typed copy. */
 export function storedCell(cell: Cell | undefined, column: Column, blank: BlankMode): StoredValue {
   if (blank === 'empty') return storedValue(cell ?? '', column);
   const isBlank = cell === undefined || (cell === '' && column.type !== 'string');
@@ -258,7 +255,6 @@ function signEnd(text: string): number {
   return text.charCodeAt(at) === MINUS ? at + 1 : at;
 }
 
-/** The first character from `at` that is no digit. */
 function scanDigits(text: string, at: number): number {
   let end = at;
   for (;;) {

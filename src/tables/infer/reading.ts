@@ -1,8 +1,6 @@
 /**
- * What the texts of a table are read as: by the classes of its cells, the spellings of its dates and numbers, and what
- * stands beside them in the file.
- *
- * Everything is decided from counts, so that an edit that changes them decides anew without the file.
+ * What the texts of a table are read as, decided from counts alone, so that an edit that changes them decides anew
+ * without the file.
  */
 import { dateForm } from '../values/date-scan.ts';
 import { type DateOrder } from '../values/date-form.ts';
@@ -22,7 +20,6 @@ import { declaredClass, declaredColumnType } from './declared-type.ts';
 import { type FileColumn, presentedType } from './file-type.ts';
 import { type BlankMode, classIn, typeOfCounts } from './infer.ts';
 
-/** Of the file a column is in. */
 export interface TextContext extends NumberContext {
   /** Numbers may be spelled with marks (CSV). */
   readonly spellsNumbers: boolean;
@@ -234,7 +231,6 @@ export function areReadSo(
   });
 }
 
-/** Collects the forms of a column's cells. */
 export class FormCollector {
   readonly #context: TextContext;
   /** Strings in no form after which a column is plain text, whatever comes. */

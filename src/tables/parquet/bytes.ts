@@ -1,4 +1,3 @@
-/** Bytes of Parquet's structures and encodings, written and read one after the other. */
 import { type AppError, unreadable } from '../../base/errors.ts';
 
 const encoder = new TextEncoder();
@@ -147,7 +146,6 @@ export class ByteReader {
   }
 }
 
-/** Also bits, from the lowest of each byte up. */
 export class BitReader extends ByteReader {
   #used = 0;
 

@@ -1,7 +1,6 @@
 /**
- * Compression of Parquet pages (parquet-format, Compression.md).
- *
- * Nothing expands past the size the page announces. All codecs but LZO can be read and written.
+ * Compression of Parquet pages (parquet-format, Compression.md). Nothing expands past the size the page announces.
+ * All codecs but LZO can be read and written.
  */
 import * as zlib from 'node:zlib';
 import { snappyCompressor, snappyUncompressor } from 'hysnappy';

@@ -1,4 +1,4 @@
-/** Gathers the values of a column in a row group, in PLAIN encoding (parquet-format, Encodings.md). */
+/** The values of a column in a row group, in PLAIN encoding (parquet-format, Encodings.md). */
 import { ByteSink } from './bytes.ts';
 
 const HALF = 4_294_967_296;

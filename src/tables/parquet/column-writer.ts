@@ -1,7 +1,6 @@
 /**
- * A nullable column of a new file, or a leaf of a nested one, written as one chunk per row group.
- *
- * Repeated texts become a dictionary. Memory is the values of one row group.
+ * A nullable column of a new file, or a leaf of a nested one: one chunk per row group. Repeated texts become a
+ * dictionary.
  */
 import { Codec } from './codec.ts';
 import type { ColumnValues, ValueBounds, WritableValue } from './column-values.ts';

@@ -1,4 +1,3 @@
-/** What the footer says of a written chunk and how a file ends, for new and for edited files. */
 import { joined } from './bytes.ts';
 import { ChunkField, Encoding, MAGIC, MetaField } from './format.ts';
 import { thriftBytes, ThriftStruct, ThriftType } from './thrift.ts';
@@ -16,7 +15,6 @@ export interface ChunkSizes {
   readonly encodings: readonly number[];
 }
 
-/** Metadata of a chunk whose first byte is at `start`. */
 export function chunkMeta(meta: ThriftStruct, chunk: ChunkSizes, start: number): ThriftStruct {
   const { size, plainSize, values, dictionarySize, encodings } = chunk;
   meta
@@ -47,7 +45,6 @@ export function newChunkStruct(
     .set(ChunkField.meta, struct, chunkMeta(meta, chunk, start));
 }
 
-/** The footer, its length and the magic. */
 export function fileEnd(footer: ThriftStruct): Uint8Array {
   const bytes = thriftBytes(footer);
   return joined([bytes, new Uint8Array(new Uint32Array([bytes.length]).buffer), MAGIC]);

@@ -132,7 +132,6 @@ export const ChunkField = {
   encryptedMeta: 9,
 } as const;
 
-/** Field ids of a column chunk's metadata. */
 export const MetaField = {
   type: 1,
   encodings: 2,

@@ -30,7 +30,6 @@ interface PageContent {
   readonly values: Uint8Array;
 }
 
-/** A page as it stands in the file. */
 interface WrittenPage {
   readonly bytes: Uint8Array;
   /** With its header, uncompressed. */
@@ -65,7 +64,6 @@ export function dictionaryPage(values: Uint8Array, count: number, style: PageSty
   return page(PageType.dictionary, PageField.dictionary, details, packed, values.length, style);
 }
 
-/** Indexes of a dictionary of `size` entries. */
 export function indexBytes(indexes: Int32Array, size: number): Uint8Array {
   // Width 0 is allowed but seldom tested; every reader understands one bit.
   const width = Math.max(1, bitWidth(Math.max(0, size - 1)));

@@ -1,8 +1,6 @@
 /**
- * Thrift's compact protocol as Parquet uses it: trees that keep every field, known or not, so that
- * rewriting a file loses nothing.
- *
- * Source: github.com/apache/thrift, doc/specs/thrift-compact-protocol.md.
+ * Thrift's compact protocol (github.com/apache/thrift, doc/specs/thrift-compact-protocol.md) as trees that keep every
+ * field, known or not, so that rewriting a file loses nothing.
  */
 import { ByteReader, ByteSink, damaged } from './bytes.ts';
 

@@ -1,7 +1,6 @@
 /**
- * The points of a chart: a few hundred, from any number of rows.
- *
- * Texts that are dates, or all begin like an ISO date, make a time axis. Rows past MAX_VALUES are left out, and the answer says so.
+ * The points of a chart: a few hundred, from any number of rows. Texts that are dates, or all begin like an ISO date,
+ * make a time axis. Rows past MAX_VALUES are left out, and the answer says so.
  */
 import { type FactValue, histogramOf, rangeOf, roundWidth } from './column-facts.ts';
 import { instantOf } from '../values/instant.ts';

@@ -1,7 +1,4 @@
-/**
- * Facts about one column: blanks, frequent values, spread of numbers. Memory is bounded, so the facts on a large column
- * may cover only its first part.
- */
+/** Memory is bounded, so the facts on a large column may cover only its first part. */
 
 export type FactValue = string | number | boolean | null;
 
@@ -117,7 +114,7 @@ export function rangeOf(numbers: readonly number[]): { min: number; max: number 
 }
 
 /**
- * Bars of equal width (1, 2 or 5 times a power of ten), at most `bars` plus two at the ends. Empty when fewer than two
+ * Of equal width (1, 2 or 5 times a power of ten), at most `bars` plus two at the ends. Empty when fewer than two
  * numbers differ.
  */
 export function histogramOf(numbers: readonly number[], bars: number): Bar[] {

@@ -1,4 +1,3 @@
-/** Connections that read a typed copy, and the SQL functions that query plans use. */
 import { Database } from 'bun:sqlite';
 import { instantOf } from '../values/instant.ts';
 import { compileRegex } from '../filter/regex.ts';

@@ -2,8 +2,7 @@
  * Where a page ended, as a token for the client.
  *
  * A keyset: the sort values and the row id of the last row, so that writes elsewhere make the next page neither skip
- * nor repeat rows. It is opaque, not secret: it holds values the caller has read or may sort by, and a forged one only
- * names another place in the same list.
+ * nor repeat rows. Opaque, not secret: a forged one only names another place in the same list.
  */
 import { AppError } from '../../base/errors.ts';
 import type { PlanValue } from './sql-part.ts';
@@ -38,7 +37,6 @@ export function cursorDigest({ list, filter, q, sort, order }: CursorScope): str
   return Bun.CryptoHasher.hash('sha256', text, 'base64url').slice(0, 16);
 }
 
-/** For the place after a row with these sort values. */
 export function encodeCursor(digest: string, { keys, rowId }: Cursor): string {
   const room = Math.max(32, Math.floor(MAX_KEY_CHARACTERS / Math.max(1, keys.length)));
   const short = keys.map((key) =>
@@ -47,10 +45,7 @@ export function encodeCursor(digest: string, { keys, rowId }: Cursor): string {
   return Buffer.from(JSON.stringify([digest, rowId, ...short])).toString('base64url');
 }
 
-/**
- * The cursor of a list with this digest and number of sort terms; null without one. Throws `invalid-query` (`Invalid
- * cursor`) for any other token, and beside an offset.
- */
+/** Null without one. Throws `invalid-query` (`Invalid cursor`) for any other token, and beside an offset. */
 export function cursorOf(
   { cursor, offset }: { readonly cursor: string | null; readonly offset: number },
   digest: string,

@@ -1,8 +1,5 @@
 /**
- * Query parameters of lists, for datasets and admin lists.
- *
- * Only shapes are checked; `filter`, `sort`, `columns` and `cursor` stay texts. The last of a repeated parameter
- * counts, except for `columns`.
+ * Query parameters of lists. Only shapes are checked. The last of a repeated parameter counts, except for `columns`.
  */
 import { invalidRequest, type ValidationIssue } from '../../base/errors.ts';
 import { FORMATS, type Format } from './format.ts';
@@ -35,8 +32,8 @@ const DATASET_LIMITS: ListLimits = { defaultLimit: null, defaultOrder: 'asc' };
 const ORDERS = ['asc', 'desc'] as const;
 
 /**
- * `query` may be the query of an address with its `?`. Throws `invalid-request` with one issue each for a wrong `limit`,
- * `offset`, `order` or `format`, even where it would have no effect. Whole numbers past 2^53 count as 2^53−1.
+ * Throws `invalid-request` with one issue each for a wrong `limit`, `offset`, `order` or `format`, even where it
+ * would have no effect. Whole numbers past 2^53 count as 2^53−1.
  */
 export function parseListParameters(
   query: URLSearchParams | string,
@@ -61,7 +58,6 @@ export function parseListParameters(
   return parameters;
 }
 
-/** A map holds the last value of each name. */
 type QueryValues = URLSearchParams | ReadonlyMap<string, string>;
 
 /** Null when absent; a wrong one is added to `issues`. */

@@ -1,9 +1,6 @@
 /**
- * Plans an admin list over the state database: parameters, filter, sort and cursor as for datasets, over the columns of
- * a `ListSource`.
- *
- * Plain data, so that plans travel to the worker that runs them (`list-run.ts`). Every caller's value is bound as a
- * parameter.
+ * Plans an admin list over the state database, as for datasets. Plain data, so that plans travel to the worker that
+ * runs them (`list-run.ts`). Every caller's value is bound as a parameter.
  */
 import { AppError, invalidRequest } from '../../base/errors.ts';
 import type { ListColumn, ListSource } from '../../store/list-source.ts';
@@ -34,7 +31,7 @@ export interface ListPlan {
   /** At most about 20 ms with a million entries: may run in the server process. */
   readonly isCheap: boolean;
   readonly columns: readonly Pick<ListColumn, 'name' | 'type' | 'isOptional'>[];
-  /** For the next cursor: positions of the sort values in a row of `page`, and the digest of the list. */
+  /** Positions of the sort values in a row of `page`, and the digest of the list. */
   readonly keys: readonly number[];
   readonly digest: string;
 }
@@ -100,7 +97,6 @@ function parametersOf(source: ListSource, query: URLSearchParams): ListParameter
   });
 }
 
-/** Columns of the relation `rows` in `statement`. */
 function columnsOf({ columns }: ListSource): TableColumn[] {
   return columns.map(({ name, type }, position) => ({
     name,

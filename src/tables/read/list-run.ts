@@ -1,8 +1,8 @@
 /**
- * Runs the plan of an admin list on the state database.
+ * Runs the plan of an admin list.
  *
- * An audit may hold millions of entries and a filter may look at each, so a server runs all but cheap plans in a query
- * worker, which can be killed. A command serves nobody else and runs them in its own process.
+ * An audit may hold millions of entries, so a server runs all but cheap plans in a query worker, which can be killed.
+ * A command serves nobody else.
  */
 import type { Database } from 'bun:sqlite';
 import type { ListPage } from '../../store/list-source.ts';

@@ -1,10 +1,8 @@
 /**
- * Plans of lists that compare one column with one number, for equality or as a range open on one side; plans for other
- * numbers differ only in that number.
+ * Plans of lists that compare one column with one number: plans for other numbers differ only in it.
  *
- * Programs mostly look up rows by an id or key, or list from a bound on, and planning took longer than reading the row.
- * Only for number columns, which take every number, and only when the number is the only bound value: a wide number is
- * bound as a key made from it.
+ * Programs mostly look up rows by a key, and planning took longer than reading the row. Only for number columns, and
+ * only when the number is the only bound value: a wide number is bound as a key made from it.
  */
 import { type CursorScope, cursorDigest } from './cursor-token.ts';
 import type { QueryPlan } from './query-plan.ts';
@@ -18,7 +16,6 @@ interface Lookup {
   readonly number: number;
 }
 
-/** A plan to fill in with another number. */
 export interface LookupPattern {
   readonly plan: QueryPlan & { readonly count: SqlPart };
   /** Of cursors; its filter is that of the first number. */

@@ -1,6 +1,6 @@
 /**
- * Jobs of the query worker: long reads, and making indexes. The parent kills the worker at its time limit, because a
- * running SQLite statement cannot be interrupted from inside.
+ * The query worker's long reads and indexing. The parent kills the worker at its limit, because a running SQLite
+ * statement cannot be interrupted from inside.
  */
 import { Database } from 'bun:sqlite';
 import { streamOfChunks } from '../../base/scheduling/chunk-stream.ts';

@@ -1,8 +1,6 @@
 /**
- * Plans how a list is read from a typed copy: statements, order and cost.
- *
- * Plain JSON from figures and parameters alone, so plans are tested as data and travel to the process that runs them
- * (`query-run.ts`).
+ * Plans how a list is read from a typed copy. Plain JSON from figures and parameters alone, so plans are tested as
+ * data and travel to the process that runs them (`query-run.ts`).
  */
 import { usefulIndexes } from '../copy/table-index.ts';
 import type { RowShape } from '../encode/encode.ts';
@@ -84,7 +82,7 @@ export interface EqualColumn {
   readonly values: readonly StoredValue[];
 }
 
-/** The ids of the first rows whose columns all have one of their values, by id. */
+/** By id. */
 export function planEqual(
   table: QueryTable,
   equal: readonly EqualColumn[],
@@ -120,7 +118,6 @@ export function planEqual(
   };
 }
 
-/** What follows from the conditions and the order alone. */
 function planned(
   table: QueryTable,
   {
@@ -231,7 +228,6 @@ function projectionTo(chosen: readonly number[], { blank, columns }: QueryTable)
   };
 }
 
-/** What typed files know of a column beside its name and plain type. */
 export function nativeOf({ file, format, dates }: Column): NativeColumn {
   return { ...(file && { file }), ...(dates && { format, dates }) };
 }
@@ -271,10 +267,7 @@ interface Work {
   readonly shape: RowShape;
 }
 
-/**
- * For the page alone, and with its count. Regular expressions and words are never cheap: their cost depends on the
- * text.
- */
+/** Regular expressions and words are never cheap: their cost depends on the text. */
 function estimate(
   table: QueryTable,
   access: Access,

@@ -1,8 +1,8 @@
 /**
  * Runs a plan on a connection to its typed copy.
  *
- * Count, cursor and rows come from one read transaction, so from one version. A page of ordinary size is read before
- * the call returns; a larger one is read while its rows are taken, and until then the connection serves nothing else.
+ * Count, cursor and rows come from one read transaction. A page of ordinary size is read before the call returns; a
+ * larger one while its rows are taken, and until then the connection serves nothing else.
  */
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
 import type { Scan } from './scan.ts';
@@ -39,10 +39,7 @@ export function countRows(db: Database, { sql, params }: SqlPart): number {
   return Number(row?.[0] ?? 0);
 }
 
-/**
- * `total` is the count, if known for this very version. Uses the caller's transaction if there is one. The rows may
- * throw while they are taken.
- */
+/** `total`: the count, if known for this version. Uses the caller's transaction if there is one. */
 export function runPage(db: Database, plan: QueryPlan, total?: number): Page {
   if (plan.usesFunctions) registerFunctions(db);
   if (isFew(plan)) return new PageReader(db, plan, plan.maxMatches).few();
@@ -213,7 +210,6 @@ class PageReader {
     }
   }
 
-  /** Chooses the way to read by the number of matches. */
   #scans(): readonly Scan[] {
     const { walk, gather, limit, offset, rowCount } = this.#plan;
     if (!gather || !walk) return walk?.scans ?? [gather!.scan];

@@ -1,4 +1,3 @@
-/** A typed copy as queries see it: its figures, and its columns with `_row_id` first. */
 import { filterTypeOf, wideNumber } from '../infer/file-type.ts';
 import type { Column } from '../types.ts';
 import type { FilterColumn } from '../filter/filter-operand.ts';

@@ -1,9 +1,8 @@
 /**
- * Counts of one-sided ranges, derived from neighbours: rows above 50 follow from rows above 49 and the few between.
+ * Counts of one-sided ranges from neighbours: rows above 50 follow from rows above 49 and the few between.
  *
  * Every list states its exact total, and counting 100,000 index entries takes ten times as long as reading a page.
- * Valid for one version of a table. Relies on the order of stored values (`filter-sql.ts`): blank cells are in no
- * range, numbers sort before text.
+ * Relies on the order of stored values (`filter-sql.ts`).
  */
 import { STRATEGY } from '../limits.ts';
 import { Lru } from '../../base/lru.ts';
@@ -125,7 +124,6 @@ function nearestOf(
   return isBeforeNearer ? before : after;
 }
 
-/** The first cut that is not below this one. */
 function firstFrom(cuts: readonly OpenRange[], range: OpenRange): number {
   let low = 0;
   let high = cuts.length;

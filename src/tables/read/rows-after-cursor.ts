@@ -1,8 +1,4 @@
-/**
- * Row order, and the rows after a cursor, as SQL.
- *
- * NULL (blank numbers, Parquet nulls) comes last in both directions; ties by ascending row id.
- */
+/** NULL (blank numbers, Parquet nulls) comes last in both directions; ties by ascending row id. */
 import type { Cursor, CursorKey } from './cursor-token.ts';
 import { prefixSql } from '../filter/filter-sql.ts';
 import { joinParts, type SqlPart } from './sql-part.ts';
@@ -52,8 +48,8 @@ export function afterCursor(terms: readonly OrderTerm[], { keys, rowId }: Cursor
 }
 
 /**
- * The same rows for a single term, as index ranges in reading order: the rest of the tied rows, the values beyond and,
- * unless `hasNulls` is false, the rows without a value.
+ * For a single term, as index ranges in reading order: the rest of the tied rows, the values beyond and, unless
+ * `hasNulls` is false, the rows without a value.
  */
 export function rangesAfterCursor(
   term: OrderTerm,

@@ -2,9 +2,9 @@
  * The ways to the rows of a list.
  *
  * *Walk* reads rows in the order wanted, by row id or an index, and stops when the page is full; *gather* finds the
- * matching rows any way SQLite likes and sorts them. Where both exist the number of matches decides when the plan is
- * run. A typed copy has no statistics, so SQLite never chooses between the two: conditions a walk must not use an index
- * for are opaque to it, and the order of a gather is no column to it.
+ * matching rows any way and sorts them. The number of matches decides when the plan is run. A typed copy has no
+ * statistics, so SQLite never chooses: conditions a walk must not use an index for are opaque to it, and the order of
+ * a gather is no column.
  */
 import type { Condition, Lookup } from '../filter/conditions.ts';
 import type { Cursor } from './cursor-token.ts';

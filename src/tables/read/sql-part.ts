@@ -1,5 +1,5 @@
 /**
- * Pieces of SQL with their values, as plain JSON, so that a plan can travel to another process.
+ * Pieces of SQL with their values, as plain JSON.
  *
  * No text of a caller or file is ever in `sql`: it goes into `params`, and columns are `c<position>`.
  */
@@ -17,10 +17,7 @@ export function boundValue(value: PlanValue): string | number | bigint | null {
   return value !== null && typeof value === 'object' ? BigInt(value.int) : value;
 }
 
-/**
- * Joined by AND or OR; `empty` without parts. Nested in pairs, because SQLite refuses expressions deeper than 1,000 and
- * a plain chain is as deep as it is long.
- */
+/** `empty` without parts. Nested in pairs, because SQLite refuses expressions deeper than 1,000. */
 export function joinParts(
   parts: readonly SqlPart[],
   operator: 'AND' | 'OR',
@@ -37,7 +34,7 @@ export function joinParts(
   };
 }
 
-/** SQLite's planner chooses no index for it and does not take it apart. */
+/** The planner chooses no index for it. */
 export function opaque(part: SqlPart): SqlPart {
   return { sql: `((${part.sql}) IS TRUE)`, params: part.params };
 }

@@ -1,9 +1,4 @@
-/**
- * The query worker's job for facets and charts of a view.
- *
- * Time-boxed: rows are read in runs of ids until the time is up, so a large table gives an answer about its first part,
- * which says so.
- */
+/** Facets and charts of a view, time-boxed: a large table gives an answer about its first part, which says so. */
 import type { Database } from 'bun:sqlite';
 import { ChartCollector, type ChartOrder, type ChartSeries } from './chart-series.ts';
 import { ColumnFactsCollector, type ColumnFacts, type FactValue } from './column-facts.ts';

@@ -1,8 +1,6 @@
 /**
  * Decides where a list is read: cheap plans here, others in a query worker, with the same code and result, so that no
  * request holds the event loop.
- *
- * Keeps what makes the next read cheaper: counts per version, and indexes on columns in use.
  */
 import { runForPerson } from '../../base/scheduling/current-person.ts';
 import { Lru } from '../../base/lru.ts';
@@ -52,7 +50,7 @@ const SUMMARY_BUDGET_MS = 2_500;
 /** Answers of more rows get a worker of their own, so that a slow reader blocks nobody. */
 const LONG_STREAM_ROWS = 50_000;
 
-/** The tables read last keep their pages in memory, because a page by an index reads all over its copy. */
+/** They keep their pages in memory, because a page by an index reads all over its copy. */
 const MAX_HOT_TABLES = 8;
 const HOT_KIBIBYTES = 8 * 1024;
 /** SQLite's own default. */
@@ -86,8 +84,8 @@ export class TableReader {
   }
 
   /**
-   * Short answers are there at once; long ones stream with bounded memory, and the body must be read or cancelled.
-   * Throws `timed-out`, `too-large` (memory), `unavailable` (too many waiting) and StaleRead.
+   * Long answers stream with bounded memory; the body must be read or cancelled. Throws `timed-out`, `too-large`
+   * (memory), `unavailable` (too many waiting) and StaleRead.
    */
   run(
     table: Table,
@@ -103,7 +101,7 @@ export class TableReader {
       : this.#readElsewhere(table, prepared, known, options);
   }
 
-  /** Facts about columns, whatever the page and order; about 2.5 s at most for large tables. Throws as `run`. */
+  /** About 2.5 s at most. Throws as `run`. */
   async summarise(
     table: Table,
     { plan }: PreparedRead,
@@ -220,10 +218,7 @@ export class TableReader {
       void runForPerson('indexes of columns', () => this.#makeIndexes(table, due));
   }
 
-  /**
-   * For small tables here, at the price of a list without indexes; else in the background, where an edit may wait for
-   * it.
-   */
+  /** For small tables here; else in the background, where an edit may wait for it. */
   async #makeIndexes(table: Table, names: readonly string[]): Promise<void> {
     const order: IndexOrder = { path: table.path, names };
     // First answer the list that asked for them.
@@ -266,7 +261,6 @@ function pageByIds(
   return body && { total, nextCursor: next, body };
 }
 
-/** Planned anew, or from the plan for another number. */
 function planFor(table: Table, parameters: ListParameters): QueryPlan {
   const lookup = lookupOf(parameters.filter);
   if (lookup === null) return planQuery(queryTable(table), parameters);
@@ -294,7 +288,7 @@ function queryTable({ head, state, indexes }: Table): QueryTable {
   };
 }
 
-/** Equal for equal parameters only. Whether `format` or `Accept` chose the format makes no difference. */
+/** Whether `format` or `Accept` chose the format makes no difference. */
 function textOf(parameters: ListParameters, format: Format): string {
   const { limit, offset, order, sort, filter, q, columns, cursor } = parameters;
   const chosen = columns.length === 0 ? '' : JSON.stringify(columns);

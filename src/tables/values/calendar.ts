@@ -1,6 +1,5 @@
 /**
- * Dates, times and moments to text and back: proleptic Gregorian, years of at least four digits, fractions in groups of
- * three digits and only where not zero.
+ * Proleptic Gregorian, years of at least four digits, fractions in groups of three digits and only where not zero.
  */
 import type { TimeUnit } from '../infer/file-type.ts';
 

@@ -1,4 +1,3 @@
-/** The dates of one column: compared by keys, asked for and written in the column's spelling. */
 import { datePattern, patternKey, patternText } from './date-pattern.ts';
 import { dateKey } from './date-scan.ts';
 import { type DateOrder } from './date-form.ts';
@@ -43,8 +42,8 @@ export function operandKey(text: string, dates: ColumnDates): string | null {
 }
 
 /**
- * A date as it is written into a column: as sent where it has the column's form, else ISO text in the column's spelling.
- * Null for what the column cannot take: other text, a time in a column of dates, a zone that is missing or needless.
+ * As sent where it has the column's form, else ISO text in the column's spelling. Null for other text, a time in a
+ * column of dates, a zone that is missing or needless.
  */
 export function writtenDate(
   text: string,

@@ -1,8 +1,4 @@
-/**
- * Dates in a form that a companion names, as `strptime` has it: `%d.%m.%y`, `%Y%m%d`, `%d/%b/%Y %I:%M %p`.
- *
- * Years of two digits are those from 1969 to 2068.
- */
+/** Dates in a form that a companion names, as `strptime` has it. Years of two digits are those from 1969 to 2068. */
 import { daysIn, momentKey } from './date-scan.ts';
 import { MONTHS } from './date-form.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Reads dates and times as files spell them: `31.12.2023`, `2024-01-31 09:30`, `5-Jan-2024 3:04 PM`. By hand, because it
- * looks at every text of a column.
- */
+/** Reads dates and times as files spell them. By hand, because it looks at every text of a column. */
 import {
   BARE,
   DAY_FIRST,
@@ -100,7 +97,6 @@ function pairAt(text: string, at: number): number {
   return tens >>> 0 > 9 || ones >>> 0 > 9 ? -1 : tens * 10 + ones;
 }
 
-/** NaN when one of them is no digit. */
 function numberAt(text: string, from: number, to: number): number {
   let value = 0;
   for (let at = from; at < to; at++) {
@@ -209,7 +205,7 @@ function scanYearFirst(
   return withTime(text, dayTo, to, form);
 }
 
-/** `-Jan-2024` after the day, or `Jan 5, 2024`. */
+/** `-Jan-2024`, or `Jan 5, 2024`. */
 function scanNamed(
   text: string,
   from: number,
@@ -260,7 +256,6 @@ function monthNamed(word: string): number {
   return MONTHS.findIndex((name) => name === folded || name.slice(0, NAME_LENGTH) === folded) + 1;
 }
 
-/** Adds the time from `at`, if there is one. */
 function withTime(text: string, at: number, to: number, date: number): number {
   scanned.hour = scanned.minute = scanned.secondOfMinute = 0;
   scanned.fraction = '';
@@ -352,8 +347,8 @@ function zoneOf(text: string, from: number, to: number): number {
 }
 
 /**
- * The moment as text that sorts by time: `YYYY-MM-DD[THH:MM:SS[.f]]` in UTC, without needless zeros at its end. Null for
- * text that is no date, or one whose day and month `order` leaves open.
+ * Text that sorts by time: `YYYY-MM-DD[THH:MM:SS[.f]]` in UTC, without needless zeros. Null for text that is no date,
+ * or one whose day and month `order` leaves open.
  */
 export function dateKey(text: string, order: DateOrder | null): string | null {
   // A date alone is spelled as its own key.

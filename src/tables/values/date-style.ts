@@ -1,4 +1,3 @@
-/** How the dates of a column are spelled, and values in that spelling. */
 import {
   BARE,
   DATE_FORMS,
@@ -23,7 +22,6 @@ import {
 } from './date-form.ts';
 import { dateForm, keyOfScanned, monthAndDay, padded, scanned } from './date-scan.ts';
 
-/** How the dates of a column are spelled. */
 export interface DateStyle {
   readonly pattern: Pattern;
   /** Of patterns that leave it open. */
@@ -169,8 +167,8 @@ function isSortable(counted: Counted): boolean {
 const KEY = /^([\d:]\d{3})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?)?$/;
 
 /**
- * A key as a text of a sortable column, and whether it is finer than those: the column's texts up to it are then the
- * moments before. Null for years the text cannot show.
+ * As text of a sortable column, and whether it is finer than those: the column's texts up to it are then the moments
+ * before. Null for years the text cannot show.
  */
 export function sortableText(
   key: string,

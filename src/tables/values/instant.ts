@@ -1,6 +1,6 @@
 /**
- * Moments as text that sorts by time. Parquet shows `2024-01-01T00:00:00[.fff][Z]`, dates alone, and spaces instead of
- * `T`; callers write any RFC 3339 form. Without a zone the text is UTC.
+ * Moments as text that sorts by time. Parquet shows `2024-01-01T00:00:00[.fff][Z]`, dates alone, and spaces instead
+ * of `T`. Without a zone the text is UTC.
  */
 
 const MOMENT =

@@ -1,8 +1,8 @@
 /**
  * Numbers as files spell them: `1.234,50`, `1'234`, `7,5`.
  *
- * One text may fit several pairs of marks, so each gets a *form*, one number that says what marks it has; the counted
- * forms of a column decide which pair is meant.
+ * One text may fit several pairs of marks, so each gets a *form*, a number that says what marks it has; the counted
+ * forms of a column decide.
  */
 import { DATE_FORMS, mixedRadix } from './date-form.ts';
 import { digitsEnd, isDigit } from './date-scan.ts';
@@ -152,7 +152,6 @@ function isSafe(text: string, from: number, to: number): boolean {
 
 type Pair = NumberMarks;
 
-/** How the numbers of a column are spelled. */
 export interface NumberStyle {
   readonly type: 'integer' | 'number';
   readonly marks: NumberMarks;

@@ -9,9 +9,9 @@ export const POWERS_OF_TEN = Array.from(
 );
 
 /**
- * From at most 15 digits with at most one point and a minus; NaN for any other text. The digits as
- * an integer and the power of ten that divides it are exact doubles, so the quotient is the nearest
- * one, several times faster than by `Number`. `to` is exclusive.
+ * From at most 15 digits with at most one point and a minus; NaN for other text. The digits and the power of ten that
+ * divides them are exact doubles, so the quotient is the nearest one, several times faster than by `Number`. `to` is
+ * exclusive.
  */
 export function shortDecimal(text: string, from: number, to: number): number {
   const isNegative = text.charCodeAt(from) === MINUS;

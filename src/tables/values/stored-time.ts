@@ -1,7 +1,4 @@
-/**
- * Compares moments as the state database stores them: `2026-11-20T23:29:00.715Z`, always UTC with milliseconds, so that
- * an index serves a range of time.
- */
+/** Moments as the state database stores them: `2026-11-20T23:29:00.715Z`, so that an index serves a range of time. */
 import type { Comparison, Filter } from '../filter/filter.ts';
 import type { FilterColumn, FilterValue } from '../filter/filter-operand.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Numbers too long for a double or a 64-bit integer, as text keys that sort like the numbers.
  *
- * A key is a sign digit and the unscaled integer in a fixed number of digits: `1` and the digits for zero and above,
- * `0` and ten's complement below. So SQLite compares, sorts and indexes them exactly, as text.
+ * A sign digit and the unscaled integer in a fixed number of digits: `1` and the digits for zero and above, `0` and
+ * ten's complement below. So SQLite compares, sorts and indexes them exactly.
  */
 import { MAX_NUMBER_LENGTH } from '../../base/json/json.ts';
 import type { WideNumber } from '../infer/file-type.ts';
