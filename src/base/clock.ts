@@ -1,6 +1,6 @@
 /**
- * Wall time is for people and tokens, monotonic time for durations and limits: a clock set back must neither freeze nor
- * reset a limiter. Passed as an argument so that tests can move it.
+ * Wall time is for people and tokens, monotonic time for durations: a clock set back must neither freeze nor reset a
+ * limiter.
  */
 export interface Clock {
   /** Epoch milliseconds; may jump either way. */

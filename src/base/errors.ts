@@ -1,9 +1,7 @@
 /**
- * The one error class and the catalogue of its codes.
- *
- * Domain code throws `AppError(code, message)` and never names an HTTP status; `http/reply/errors.ts` maps the code to
- * HTTP, `cli/cli.ts` to an exit code. `message` is for a person and becomes the `detail` of the response word for word,
- * so it never holds an absolute path, SQL or a stack. Any other thrown value is a bug and answers 500.
+ * Domain code throws `AppError(code, message)` and never names an HTTP status. `message` is for a person and becomes
+ * the `detail` of the response, so it never holds an absolute path, SQL or a stack. Any other thrown value is a bug
+ * and answers 500.
  */
 
 interface CatalogueEntry {
@@ -148,7 +146,7 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }
 
-/** SQLite's or the file system's error for a full disk as `no-space`; others unchanged. */
+/** SQLite's or the file system's full disk as `no-space`; others unchanged. */
 export function asNoSpace(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const isFull = ['SQLITE_FULL', 'ENOSPC', 'EDQUOT', 'EFBIG'].includes(code);
@@ -171,7 +169,7 @@ export function outOfDescriptors(cause: unknown): AppError {
 
 /**
  * For failed look-ups of `rel` other than absence (`isAbsence`): `unreadable-file` where rights are missing, else
- * `unavailable`. Errors that are not the file system's are returned unchanged.
+ * `unavailable`. Other errors unchanged.
  */
 export function lookFailure(error: unknown, rel: string): unknown {
   if (isOutOfDescriptors(error)) return outOfDescriptors(error);

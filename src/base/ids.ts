@@ -10,10 +10,7 @@ export function sha256Hex(content: string | Uint8Array): string {
   return Bun.SHA256.hash(content, 'hex');
 }
 
-/**
- * 16 hex digits: for request ids and temporary file names. Too short for a secret that may be guessed offline; use
- * `randomToken` there.
- */
+/** 16 hex digits, for request ids and temporary names; for secrets use `randomToken`. */
 export function shortId(): string {
   return randomBytes(8).toString('hex');
 }

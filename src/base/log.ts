@@ -1,8 +1,8 @@
 /**
- * The process's log: one line per call, JSON or text, RFC 3339 UTC milliseconds.
+ * One line per call, JSON or text, RFC 3339 UTC milliseconds.
  *
- * Control characters are escaped in both formats, so no value can start a new line or steer a terminal. Fields named
- * like credentials are written as `***` at any depth, as a second line of defence.
+ * Control characters are escaped, so no value can start a new line or steer a terminal. Fields named like credentials
+ * are written as `***` at any depth, as a second line of defence.
  */
 import { timestamp } from './clock.ts';
 
@@ -109,7 +109,7 @@ function escapeControls(text: string): string {
   return toJson(text).slice(1, -1).replaceAll('\\"', '"');
 }
 
-/** For values without escapes, as nearly all are: twenty times as fast. Null for others. */
+/** For values without escapes: twenty times as fast. Null for others. */
 function plainJson(value: unknown): string | null {
   if (typeof value === 'string') return PLAIN_TEXT.test(value) ? `"${value}"` : null;
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : null;

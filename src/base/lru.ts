@@ -1,4 +1,4 @@
-/** A map that drops the least recently used entry. Relies on `Map` keeping insertion order. */
+/** Drops the least recently used entry. Relies on `Map` keeping insertion order. */
 
 /** `get` and `set` make an entry the newest. All calls are O(1). */
 export class Lru<K, V> {
@@ -8,7 +8,7 @@ export class Lru<K, V> {
   /** So that an entry used again and again is not moved each time. */
   #newest: K | undefined = undefined;
 
-  /** `onEvict` is called only for entries pushed out, not for `delete`, `clear` or replaced values. */
+  /** `onEvict`: only for entries pushed out, not for `delete`, `clear` or replaced values. */
   constructor(maxEntries: number, onEvict?: (key: K, value: V) => void) {
     if (!(maxEntries >= 1)) throw new RangeError('maxEntries must be at least 1');
     this.#maxEntries = maxEntries;

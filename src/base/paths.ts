@@ -1,8 +1,8 @@
 /**
- * Names of files and addresses as text, without file system access.
+ * Names of files and addresses, without file system access.
  *
- * A *rel* is a path relative to the document root with `/` between components. Request paths are decoded once and
- * compared in Unicode NFC; what can never match gives null instead of being repaired.
+ * A *rel* is a path relative to the document root. Request paths are decoded once and compared in Unicode NFC; what
+ * can never match gives null instead of being repaired.
  */
 
 const IGNORED_NAMES: ReadonlySet<string> = new Set(['venv', '__pycache__', 'node_modules']);
@@ -12,8 +12,8 @@ const PLAIN = /^[\x20-\x24\x26-\x7e]*$/;
 /**
  * Percent-decoded once, in NFC; `[]` for `/`.
  *
- * `%2F` acts as `/`. One leading and one trailing slash are dropped. Null for a segment `.` or `..`, an empty inner
- * segment, NUL, a malformed percent sequence, or invalid UTF-8.
+ * `%2F` acts as `/`. One leading and one trailing slash are dropped. Null for `.` or `..`, an empty inner segment,
+ * NUL, a malformed percent sequence, or invalid UTF-8.
  */
 export function decodePath(rawPath: string): string[] | null {
   let path = rawPath;
@@ -55,7 +55,7 @@ export function sortedByBytes<Item>(items: Iterable<Item>, textOf: (item: Item) 
   if (list.some((item) => SURROGATES_AND_UP.test(textOf(item)))) {
     return list.sort((a, b) => compareBytes(textOf(a), textOf(b)));
   }
-  // The runtime's own comparison takes half the time, and thousands of names are sorted at a start.
+  // The runtime's own comparison takes half the time.
   return list.sort((a, b) => {
     const [x, y] = [textOf(a), textOf(b)];
     return x < y ? -1 : Number(x > y);
@@ -102,7 +102,7 @@ export function fileNameOf(rel: string): string {
   return rel.slice(rel.lastIndexOf('/') + 1);
 }
 
-/** At both ends. A loop, because a pattern for the end costs the square of the number of slashes. */
+/** A loop, because a pattern for the end costs the square of the number of slashes. */
 export function withoutEndSlashes(text: string): string {
   let from = 0;
   let to = text.length;
@@ -114,12 +114,12 @@ export function withoutEndSlashes(text: string): string {
 /** Ends of companion file names. */
 export const COMPANION_SUFFIX = /\.(?:schema|options)\.json$/;
 
-/** The path of a public address without its final slash; `''` for one without a path, and for none. */
+/** `''` for an address without a path, and for none. */
 export function basePathOf(publicUrl: string): string {
   return publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 }
 
-/** A path of this server as those outside see it; what has the base already, and other addresses, stay. */
+/** What has the base already, and other addresses, stay. */
 export function underBase(base: string, address: string): string {
   const isDone = address === base || address.startsWith(`${base}/`);
   return base === '' || isDone || !/^\/(?!\/)/.test(address) ? address : base + address;

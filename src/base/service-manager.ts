@@ -1,7 +1,6 @@
 /**
- * What systemd is told about this process (`sd_notify`): that it answers, reloads, stops, and still turns.
- *
- * Through the C library, because Bun has no datagram sockets of this kind. Without `NOTIFY_SOCKET` nothing happens.
+ * What systemd hears of this process (`sd_notify`), through the C library, because Bun has no datagram sockets of
+ * this kind. Without `NOTIFY_SOCKET` nothing happens.
  */
 import { openLibc } from './files/libc.ts';
 
@@ -27,7 +26,7 @@ export class ServiceManager {
   readonly #watchdogMs: number | null;
   #watchdog: Timer | null = null;
 
-  /** Takes what is meant for this process out of the environment, or its children would speak in its name. */
+  /** Removed from the environment, or children would speak in this process's name. */
   constructor(environment: Environment = process.env) {
     const { NOTIFY_SOCKET: path, WATCHDOG_USEC: usec, WATCHDOG_PID: pid } = environment;
     for (const name of ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID']) delete environment[name];
@@ -37,7 +36,7 @@ export class ServiceManager {
     this.#watchdogMs = period > 0 ? period : null;
   }
 
-  /** From now on it is told regularly that the event loop turns, where it wants to know. */
+  /** From now on the watchdog hears regularly that the event loop turns. */
   ready(status: string): void {
     this.#channel?.send(`READY=1\nSTATUS=${status.replaceAll(/\s+/g, ' ')}`);
     if (this.#channel === null || this.#watchdogMs === null || this.#watchdog !== null) return;

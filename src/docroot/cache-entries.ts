@@ -1,8 +1,6 @@
 /**
- * What is cached of published files, as administrators see and clear it.
- *
- * The cached things belong to the modules that made them, and each is checked against its file on every read. Typed
- * copies stay on disk, because they hold the row ids.
+ * What is cached of published files, as administrators see and clear it. Typed copies stay on disk, because they hold
+ * the row ids.
  */
 import type { Clock } from '../base/clock.ts';
 import { timestamp } from '../base/clock.ts';

@@ -33,10 +33,7 @@ export interface CompanionPaths {
 const SCHEMA_SUFFIX = '.schema.json';
 const OPTIONS_SUFFIX = '.options.json';
 
-/**
- * A companion named without the file's extension belongs to the one resource that owns that name (`ownsStem`), so
- * that two files never share one by accident.
- */
+/** A companion named without the file's extension belongs to the one resource that owns that name (`ownsStem`). */
 export function companionPaths(
   rel: string,
   sheet: string | null,
@@ -140,7 +137,7 @@ export async function companionTexts(
 const MAX_NAME_BYTES = 255;
 
 /**
- * Durable when it resolves; null deletes. The caller holds the lock of the dataset's file. Throws as `replaceFile`,
+ * Durable when it resolves; null deletes. Hold the lock of the dataset's file. Throws as `replaceFile`,
  * `not-writable` when a folder on the way is a symlink, and `too-large` for a name that no file may have.
  */
 export async function storeCompanion(

@@ -1,8 +1,6 @@
 /**
- * Which names inside the published folder are never published.
- *
- * Rules apply only to path components inside the root. The state directory is excluded wherever it is, and so is a
- * top-level `_svc`, whose address belongs to the service.
+ * Which names inside the published folder are never published. The state directory is excluded wherever it is, and so
+ * is a top-level `_svc`, whose address belongs to the service.
  */
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';

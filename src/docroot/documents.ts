@@ -1,8 +1,8 @@
 /**
- * Published files that are not datasets: their bytes, and what is made of them (rendered pages, media metadata).
+ * Published files that are not datasets: their bytes, and what is made of them.
  *
- * Results are cached with the stamp of their file version, which is checked on every read, and made in the parse
- * worker under a time limit.
+ * Results are cached with the stamp of their file version, checked on every read, and made in the parse worker under
+ * a time limit.
  */
 import { AppError } from '../base/errors.ts';
 import { CLOCK_TICK_MS, type FileStamp, isRacy, sameStamp } from '../base/files/file-stamp.ts';
@@ -86,8 +86,8 @@ export class Documents {
   }
 
   /**
-   * Throws `not-found`, `unreadable-file`, and `too-large` when rendering takes too long or too much; a version that
-   * failed is not tried again.
+   * Throws `not-found`, `unreadable-file`, and `too-large` when rendering takes too long or too much; a failed
+   * version is not tried again.
    */
   async rendered(resource: Resource): Promise<RenderedDocument> {
     const json = await this.#read('render', resource, MAX_RENDER_BYTES);
@@ -153,7 +153,7 @@ export class Documents {
     return json;
   }
 
-  /** Nothing for a file written just before its stamp was taken, which proves nothing. */
+  /** Nothing for a file written just before its stamp was taken. */
   #knownOf(key: string, { stamp }: OpenedFile): string | AppError | undefined {
     const kept = this.#kept.get(key);
     const isSame =

@@ -1,8 +1,7 @@
 /**
- * The plugin contract: what a folder under `plugins/` exports to publish files of one kind.
+ * The plugin contract: what a folder under `plugins/` exports.
  *
- * Capabilities are optional members. Readers run only in the `parse` child, which may be killed at any moment; they
- * must not keep state between calls.
+ * Readers run only in the `parse` child, which may be killed at any moment; they must not keep state between calls.
  */
 import type { FileSource, HeldFile } from '../base/files/file-source.ts';
 import type { FilePreview } from '../tables/infer/file-preview.ts';
@@ -37,7 +36,7 @@ export interface KindLimits {
 
 /** What a reader may use besides the file itself. */
 export interface KindContext extends KindLimits {
-  /** The file whose name is this one's with `suffix` behind it; null without one. The caller closes it. */
+  /** The file named as this one with `suffix` behind it; null without one. The caller closes it. */
   beside(suffix: string): Promise<HeldFile | null>;
   /** A folder for files that are gone before the call ends. */
   readonly scratch: string;
@@ -50,8 +49,8 @@ interface DatasetKind {
   /** Null differs from an empty text, and texts are never read as numbers. */
   readonly hasNull?: true;
   /**
-   * Delivers every row to the sink, in file order. Throws AppError `unreadable-file` with a reason that names the
-   * place (`invalid UTF-8 at byte offset 17`) and nothing of the server's paths.
+   * In file order. Throws `unreadable-file` with a reason that names the place (`invalid UTF-8 at byte offset 17`)
+   * and nothing of the server's paths.
    */
   read(
     source: FileSource,
@@ -62,9 +61,8 @@ interface DatasetKind {
   /** Suffixes of files beside it that are a part of it: when one changes, so has the file. */
   readonly besides?: readonly string[];
   /**
-   * The new file after `changes`, rewriting as few bytes as the format allows. Pure: reads the source, writes
-   * nothing. Absent: the kind is read-only, and `readOnlyReason` says why. A file of which only its content tells that
-   * it cannot be written has a `readOnlyReason` in its layout's dialect.
+   * Rewrites as few bytes as the format allows; pure. Absent: the kind is read-only, and `readOnlyReason` says why. A
+   * file of which only its content tells that it cannot be written has a `readOnlyReason` in its layout's dialect.
    */
   edit?(
     source: FileSource,
@@ -79,14 +77,11 @@ interface DatasetKind {
   /** `edit` reads more than the touched rows, so it runs in the `parse` child too. */
   readonly editsWholeFile?: boolean;
   /**
-   * Names of the tables in file order; absent: the file is one table. Runs in the `parse` child; throws as `read`.
-   * Each becomes a resource, read with `options.sheet`.
+   * In file order; absent: the file is one table. Runs in the `parse` child; throws as `read`. Each becomes a
+   * resource, read with `options.sheet`.
    */
   sheets?(source: FileSource, context: KindContext): Promise<SheetName[]>;
-  /**
-   * The start of a file as it would be read with these options. Runs in the `parse` child. Absent: there is nothing to
-   * choose.
-   */
+  /** Runs in the `parse` child. Absent: there is nothing to choose. */
   preview?(source: FileSource, options: ReadOptions, context: KindContext): Promise<FilePreview>;
   /** What the schema says of how a file with this dialect is read; null: as usual. */
   source?(dialect: TableLayout['dialect']): SourceNote | null;
@@ -95,17 +90,14 @@ interface DatasetKind {
 }
 
 export interface DocumentOrder {
-  /**
-   * Path in the document root: the title of a document without one, and the extension where the bytes do not tell the
-   * type.
-   */
+  /** The title of a document without one, and the extension where the bytes do not tell the type. */
   readonly rel: string;
   /** Bytes to read from the start of the file; the rest is ignored. */
   readonly maxBytes: number;
 }
 
 export interface SearchSection {
-  /** Heading of the part; before the first heading the title of the document, or its name. Never `''`. */
+  /** Before the first heading the title of the document, or its name. Never `''`. */
   readonly title: string;
   /** Null: the top of the page. */
   readonly anchor: string | null;
@@ -189,16 +181,16 @@ export interface Kind {
   /** Absent: every file of the extensions is published. */
   readonly detection?: Detection;
   /**
-   * Publishes the files whose content `detection` rejects; those it accepts answer at the addresses of this kind as
-   * well, so that an address does not depend on the content.
+   * The kind of the files that `detection` rejects; those it accepts answer at its addresses as well, so that an
+   * address does not depend on the content.
    */
   readonly otherwise?: Kind;
   /**
-   * For full-text search, of a file that is not a dataset. Runs in the `parse` child; throws AppError
-   * `unreadable-file`. Absent or empty: the file is found by its name only.
+   * Of a file that is not a dataset. Runs in the `parse` child; throws `unreadable-file`. Absent or empty: the file
+   * is found by its name only.
    */
   sections?(source: FileSource, order: DocumentOrder): Promise<SearchSection[]>;
-  /** Runs in the `parse` child, which is killed when it takes too long. Absent: the bytes are served unchanged. */
+  /** Runs in the `parse` child under a time limit. Absent: the bytes are served unchanged. */
   render?(source: FileSource, order: DocumentOrder): Promise<RenderedDocument>;
   /** As displayed; null when it is no picture. Runs in the `parse` child. */
   pictureSize?(source: FileSource): Promise<PictureSize | null>;

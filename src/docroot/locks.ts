@@ -1,9 +1,8 @@
 /**
- * One writer per file: a row in the state database says who works on which file.
+ * One writer per file: a row in the state database.
  *
- * Holding the row's id is the proof: ids are never reused, so a lock that was released or taken over is noticed.
- * Waiters of this process form a queue and are woken at once; only the first asks the database, at growing intervals,
- * because other processes may share it.
+ * Row ids are never reused, so a lock that was released or taken over is noticed. Waiters of this process form a
+ * queue; only the first asks the database, at growing intervals, because other processes may share it.
  */
 import type { Clock } from '../base/clock.ts';
 import { timestamp } from '../base/clock.ts';
@@ -56,10 +55,7 @@ export class FileLocks {
     this.#options = options;
   }
 
-  /**
-   * Waits in the queue. Throws `locked` (`Resource '<rel>' is locked by <owner>`, with `Retry-After`) after the
-   * waiting time.
-   */
+  /** Throws `locked` (`Resource '<rel>' is locked by <owner>`, with `Retry-After`) after the waiting time. */
   async acquire(request: LockRequest): Promise<HeldLock> {
     const queue = this.#queues.get(request.resource) ?? [];
     this.#queues.set(request.resource, queue);
@@ -199,7 +195,7 @@ class RowLock implements HeldLock {
   }
 
   async check(): Promise<void> {
-    // Prolonging is the check: it succeeds only while the row is ours, and an expired row is ours until it is taken.
+    // It succeeds only while the row is ours, and an expired row is ours until it is taken.
     if (this.#isReleased || !(await this.#prolong())) {
       throw new AppError('conflict', `Lock on '${this.#resource}' was lost`);
     }
@@ -248,7 +244,7 @@ export async function releaseLock(db: Database, id: number): Promise<boolean> {
   return (await db.relaxed.run('DELETE FROM locks WHERE id = ?', [id])).changes > 0;
 }
 
-/** Removes locks that have expired or are older than 24 h; returns how many. `now` is epoch ms. */
+/** Expired, or older than 24 h; returns how many. `now` is epoch ms. */
 export async function cleanStaleLocks(db: Database, now: number): Promise<number> {
   const { changes } = await db.relaxed.run(
     'DELETE FROM locks WHERE expires_at <= ? OR acquired_at < ?',
@@ -257,7 +253,7 @@ export async function cleanStaleLocks(db: Database, now: number): Promise<number
   return changes;
 }
 
-/** Only at start, when the lock on the state directory proves that no other server runs. */
+/** Only at start: the lock on the state directory proves that no other server runs. */
 export async function clearLocks(db: Database): Promise<number> {
   return (await db.relaxed.run('DELETE FROM locks')).changes;
 }

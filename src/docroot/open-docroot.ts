@@ -1,8 +1,6 @@
 /**
- * Builds everything of the published folder that lives as long as the process.
- *
- * Every change of a file is handled here first, so that no later request sees a copy, page or name of an older
- * version.
+ * All that lives as long as the process. Every change of a file is handled here first, so that no later request sees
+ * a copy, page or name of an older version.
  */
 import { join } from 'node:path';
 import { replaceFile } from '../base/files/atomic-file.ts';
@@ -65,7 +63,7 @@ interface DocrootOptions {
   readonly readsAhead: boolean;
 }
 
-/** How long a start waits for the names of worksheets; of hundreds of workbooks the rest appear as they are read. */
+/** Of hundreds of workbooks the rest appear as they are read. */
 const MAX_LISTING_MS = 3_000;
 
 /** Nothing is read before `scan`. */

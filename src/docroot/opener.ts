@@ -50,9 +50,9 @@ export async function openCompanion(root: DocumentRoot, rel: string): Promise<Op
 }
 
 /**
- * The path to write: absolute, without symlinks, inside the root; for a symlink the file behind it. Throws
- * `not-found` when something else than a regular file has that name, when the folder does not exist, or when it leads
- * out of the root; `not-writable` when a folder may not be searched; `unavailable` when the storage does not answer.
+ * Absolute, without symlinks, inside the root; for a symlink the file behind it. Throws `not-found` when something
+ * else than a regular file has that name, the folder does not exist, or it leads out of the root; `not-writable` when
+ * a folder may not be searched; `unavailable` when the storage does not answer.
  */
 export function targetPath(root: DocumentRoot, rel: string): string {
   if (!isPlainRel(rel) || !root.mayPublish(rel)) throw notFound();
@@ -94,7 +94,7 @@ function openInside(
 function tryOpen(path: string, rel: string): { fd: number; stats: BigIntStats } {
   let fd: number | undefined;
   try {
-    // Checked before opening, because opening alone can move a tape or answer a pipe; checked again on the open file.
+    // Opening alone can move a tape or answer a pipe; checked again on the open file.
     if (!looksLikeFile(path, rel)) throw notFound();
     fd = openSync(path, FLAGS);
     const stats = fstatSync(fd, { bigint: true });
@@ -123,7 +123,7 @@ function pathOfOpened(fd: number, path: string, stats: BigIntStats): string | nu
     // No /proc (another system, a bare container).
     return resolvesTo(path, stats);
   }
-  // A file may have this suffix in its name: only the inode tells whether it was deleted.
+  // A file may have this suffix in its name: only the inode tells.
   return real.endsWith(' (deleted)') ? resolvesTo(path, stats) : real;
 }
 

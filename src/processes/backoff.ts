@@ -1,6 +1,6 @@
 /**
- * Delay before a failed child is restarted: 1, 2, 4 … 30 seconds. The first failures in a row cause none, so that one
- * poisonous request does not shut out the others.
+ * 1, 2, 4 … 30 seconds. The first failures in a row cause none, so that one poisonous request does not shut out the
+ * others.
  */
 
 const FIRST_MS = 1_000;

@@ -1,7 +1,4 @@
-/**
- * Only what a child needs: not the server's secrets, nor variables that make a runtime or the dynamic linker run
- * other code.
- */
+/** Not the server's secrets, nor variables that make a runtime or the dynamic linker run other code. */
 
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TZ'] as const;
 // BUN_OPTIONS, BUN_BE_BUN, NODE_OPTIONS and LD_PRELOAD change what code runs.

@@ -1,8 +1,6 @@
 /**
- * Sends a failure from a child to its parent.
- *
- * An AppError is thrown again as an AppError, a full disk as `no-space`; anything else is a bug and arrives as a plain
- * Error with the child's stack, so that the parent logs it once, with the id of its request. A header marks failures, whatever the status.
+ * Sends a failure from a child to its parent. An AppError stays one, a full disk is `no-space`; anything else is a
+ * bug and arrives as a plain Error with the child's stack, logged once. A header marks failures, whatever the status.
  */
 import { AppError, asNoSpace, errorCatalogue } from '../base/errors.ts';
 import type { ErrorCode, ValidationIssue } from '../base/errors.ts';

@@ -1,9 +1,9 @@
 /**
  * One job on one child, killed when it passes a limit.
  *
- * The child does nothing else meanwhile, so killing it affects only this job. Limits are checked every 50 ms: time to
- * the head of the answer, time without progress while there is room for more of the body, and memory. What the reader
- * does not take fast enough goes to a spool, so that the child is free once it has produced everything.
+ * Limits are checked every 50 ms: time to the head of the answer, time without progress while there is room for more,
+ * and memory. What the reader does not take fast enough goes to a spool, so that the child is free once it has
+ * produced everything.
  */
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -15,7 +15,7 @@ import { Spool, type SpoolRoom } from './spool.ts';
 const WATCH_MS = 50;
 /** Longest answer sent in one piece. */
 const SHORT_BYTES = 1024 * 1024;
-/** How long an answer waits for its reader before it is spooled to disk; not at all when others wait for the child. */
+/** Not at all when others wait for the child. */
 const DISK_AFTER_MS = 2_000;
 /** When the disk is full and others wait, a slower reader loses its answer. */
 const LEAST_BYTES_PER_SECOND = 64 * 1024;
@@ -28,7 +28,7 @@ const HOP_HEADERS = ['connection', 'content-length', 'date', 'keep-alive', 'tran
 interface ChildJobOptions {
   readonly path: string;
   readonly bodyJson: string;
-  /** Milliseconds to the head of the answer, from `startedAt`; afterwards longest wait for more of the body. */
+  /** To the head of the answer, from `startedAt`; afterwards longest wait for more of the body. */
   readonly timeoutMs: number;
   /** On `performance.now()`. */
   readonly startedAt: number;
@@ -55,7 +55,7 @@ interface ByteReader {
 }
 
 export class ChildJob {
-  /** Resolves when the child is free or dead; for a streamed answer after the answer. Never rejects. */
+  /** When the child is free or dead; for a streamed answer after the answer. Never rejects. */
   readonly finished: Promise<JobOutcome>;
   readonly #child: ChildProcess;
   readonly #options: ChildJobOptions;
@@ -212,9 +212,9 @@ export class ChildJob {
     return now === null || this.#processorStart === null ? this.ageMs : now - this.#processorStart;
   }
 
-  /** The caller is gone: closes the connection, and kills the child unless it is free in a moment. */
+  /** Closes the connection, and kills the child unless it is free in a moment. */
   #abandon(reason: unknown): void {
-    // A stream may be cancelled after its last byte was read ahead: the child may already work for others.
+    // After its last byte was read ahead the child may already work for others.
     if (this.#hasLeft || this.#failure !== undefined) return;
     this.#fail(reason ?? new Error('The caller went away'));
     this.#stopWatching();

@@ -1,10 +1,9 @@
 /**
  * A pool of child processes that each run one job at a time: `parse`, `query`.
  *
- * A job is synchronous work on untrusted bytes or queries, so only killing its process can stop it; the pool starts
- * another when needed. Jobs known to stream for long are `dedicated` and have separate places; a job that proves long
- * while others wait is moved there. Slow readers hold up nobody: answers are spooled (`spool.ts`). Background work
- * has one place of its own and one for long work, and never takes those of users.
+ * A job is synchronous work on untrusted bytes or queries, so only killing its process can stop it. Jobs known to
+ * stream for long are `dedicated` and have separate places; a job that proves long while others wait is moved there.
+ * Background work has one place of its own and one for long work, and never takes those of users.
  */
 import { currentPerson } from '../base/scheduling/current-person.ts';
 import { AppError } from '../base/errors.ts';
@@ -29,15 +28,12 @@ export interface ChildPoolOptions extends Omit<ChildSupplyOptions, 'maxIdle' | '
   readonly maxQueue?: number;
   /** Most dedicated jobs at once; default 4. */
   readonly maxDedicated?: number;
-  /**
-   * Most jobs of one user at once, and separately of dedicated ones; the last place is then for users without a job.
-   * Default unlimited.
-   */
+  /** And separately of dedicated ones; the last place is then for users without a job. Default unlimited. */
   readonly perPerson?: number;
   /**
-   * A job that runs longer gives up its place while others wait: a user's job takes a dedicated one, which counts for
-   * `perPerson`; background work takes the place for long work. If none is free it is stopped and starts again there,
-   * a user's job only after five times as long and for another user. Default never.
+   * A longer job gives up its place while others wait: a user's job takes a dedicated one, which counts for
+   * `perPerson`; background work the place for long work. If none is free it is stopped and starts again there, a
+   * user's job only after five times as long and for another user. Default never.
    */
   readonly longMs?: number;
   /** Spool of answers; default memory only. */
@@ -47,7 +43,7 @@ export interface ChildPoolOptions extends Omit<ChildSupplyOptions, 'maxIdle' | '
 }
 
 export interface ChildRequestOptions {
-  /** Milliseconds from the call to the head of the answer; in a streamed body, longest wait for more of it. */
+  /** To the head of the answer; in a streamed body, longest wait for more of it. */
   readonly timeoutMs: number;
   /** `timeoutMs` covers only the work: waiting for a place and a child may take as long again. */
   readonly isOfWork?: boolean;
@@ -84,7 +80,7 @@ interface Running {
 }
 
 const LOOK_MS = 250;
-/** Times `longMs` a user's job keeps its place from other users when no dedicated one is free: stopping it loses its work. */
+/** When no dedicated place is free: stopping a user's job loses its work. */
 const LONG_ENOUGH = 5;
 
 /** Starts nothing until the first request. */
@@ -123,10 +119,9 @@ export class ChildPool {
   }
 
   /**
-   * Runs the job `path` with the JSON value `body`; resolves with the head of its answer. The body must be read or
-   * cancelled; it fails with an AppError when the child is stopped. Errors: what the job threw; `unavailable` (queue
-   * full, no place in time, child crashed or not startable); `timed-out`; the memory error; the signal's reason. A
-   * warm child adds about 0.1 ms.
+   * Resolves with the head of the answer. The body must be read or cancelled; it fails with an AppError when the
+   * child is stopped. Errors: what the job threw; `unavailable` (queue full, no place in time, child crashed or not
+   * startable); `timed-out`; the memory error; the signal's reason. A warm child adds about 0.1 ms.
    */
   async request(path: string, body: unknown, options: ChildRequestOptions): Promise<Response> {
     const startedAt = performance.now();

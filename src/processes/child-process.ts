@@ -1,9 +1,4 @@
-/**
- * One supervised child process.
- *
- * Its end is reported once, with the reason, and its socket is removed then, whatever ended it. Its output is logged
- * up to a limit.
- */
+/** Its end is reported once, with the reason, and its socket removed then. Its output is logged up to a limit. */
 import { setPriority } from 'node:os';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import type { Log } from '../base/log.ts';
@@ -69,7 +64,7 @@ export class ChildProcess {
     return !this.#hasExited && this.#killedBecause === null;
   }
 
-  /** Resolves when the child answers. Rejects with the reason when it ends first or takes longer than `timeoutMs`. */
+  /** Rejects with the reason when it ends first or takes longer than `timeoutMs`. */
   async ready(timeoutMs: number): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     while (!existsSync(this.#socketPath) || !(await this.isIdle(timeoutMs))) {
@@ -115,10 +110,7 @@ export class ChildProcess {
     });
   }
 
-  /**
-   * Memory only this process uses (anonymous and shared, not mapped files); null if unknown (not Linux, or the
-   * process has ended). Costs about 20 microseconds.
-   */
+  /** Anonymous and shared memory, not mapped files; null if unknown (not Linux, or ended). Costs about 20 µs. */
   memoryBytes(): number | null {
     let status: string;
     try {
@@ -135,8 +127,8 @@ export class ChildProcess {
   processorMs(): number | null {
     try {
       const stat = readFileSync(`/proc/${this.pid}/stat`, 'latin1');
-      // Fields are counted after the process name, which may contain anything: user and system time are fields 14 and
-      // 15, in hundredths of seconds.
+      // After the process name, which may contain anything, user and system time are fields 14 and 15, in hundredths
+      // of seconds.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return (Number(fields[11]) + Number(fields[12])) * 10;
     } catch {
@@ -159,7 +151,7 @@ export class ChildProcess {
     const exit: ChildExit = { how, killedBecause: this.#killedBecause };
     const fields = { role: this.role, pid: this.pid, how };
     if (exit.killedBecause === null) {
-      // The last output explains the end, so it is logged first; a grandchild may hold the pipe open for ever.
+      // The last output explains the end; a grandchild may hold the pipe open for ever.
       await Promise.race([Promise.all(drained), Bun.sleep(100)]);
       this.#log.error('A child process ended unexpectedly', fields);
     } else {

@@ -1,9 +1,8 @@
 /**
- * The child's side of a supervised child process: named jobs over HTTP on a unix socket.
+ * The child's side: named jobs over HTTP on a unix socket.
  *
- * The socket is owner-only from its creation. The process ends with its parent, ignores the terminal's signals (the
- * parent drains first and then kills), is the first victim when the machine runs out of memory, and freezes
- * Object.prototype against pollution.
+ * The process ends with its parent, ignores the terminal's signals (the parent drains first and then kills), is the
+ * first victim when the machine runs out of memory, and freezes Object.prototype.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { streamOfChunks } from '../base/scheduling/chunk-stream.ts';
@@ -18,13 +17,12 @@ const PING_BUSY = 'busy';
 /** Built-in job: what broke the last streamed body, once; 404 when nothing did. */
 export const BREAKAGE = 'breakage';
 
-/** Shorter bodies are produced before their head is sent, so that an error in them can fail the job. */
+/** Produced before their head is sent, so that an error in them can fail the job. */
 const SHORT_BYTES = 256 * 1024;
 
 /**
- * `body` is a JSON value, or bytes sent as `BINARY`. `signal` is aborted when the caller goes away. A streamed body
- * must be pulled (`ReadableStream` with `pull`, or an async generator), so that a slow reader slows the producer
- * down. An error thrown during streaming reaches the reader in the parent as if the job had thrown it.
+ * `body` is a JSON value, or bytes sent as `BINARY`. `signal`: the caller went away. A streamed body must be pulled,
+ * so that a slow reader slows the producer down. An error thrown during streaming reaches the reader in the parent.
  */
 type ChildJob = (body: unknown, signal: AbortSignal) => Response | Promise<Response>;
 
@@ -37,7 +35,7 @@ interface ChildServerOptions {
   readonly jobs: ChildJobs;
 }
 
-/** Resolves when the parent has ended; then exit the process. Libraries may be loaded lazily, even after the freeze. */
+/** Resolves when the parent has ended; then exit the process. */
 export async function serveChild(options: ChildServerOptions): Promise<void> {
   const jobs = new Map(Object.entries(options.jobs).map(([name, job]) => [jobName(name), job]));
   let running = 0;
@@ -103,8 +101,8 @@ export function jobName(path: string): string {
 }
 
 /**
- * Sends a short response in one piece with its length. A body that fails early fails the job; a later error goes to
- * `onBreakage`, because HTTP cannot report it after the head.
+ * A short response goes in one piece. A body that fails early fails the job; a later error goes to `onBreakage`,
+ * because HTTP cannot report it after the head.
  */
 async function settled(
   response: Response,
@@ -141,13 +139,11 @@ function volunteerForOutOfMemory(): void {
 }
 
 /**
- * Freezes Object.prototype, so that a parser which writes to `target['__proto__'][key]` fails instead of giving every
- * object of the process a new property.
+ * So that a parser which writes to `target['__proto__'][key]` fails instead of giving every object a new property.
  *
  * Freezing alone would break correct code: assigning to an inherited read-only property throws, and the runtime's own
- * modules (`zlib`, `stream`, `crypto`, standard error) assign `prototype.constructor` when they load. So each
- * inherited property becomes a getter whose setter defines the property on the target of the assignment. Irreversible;
- * no measurable cost.
+ * modules assign `prototype.constructor` when they load. So each inherited property becomes a getter whose setter
+ * defines the property on the target. Irreversible; no measurable cost.
  */
 function freezeObjectPrototype(): void {
   const prototype = Object.prototype;
@@ -172,11 +168,10 @@ const PR_SET_PDEATHSIG = 1;
 const SIGKILL = 9;
 
 /**
- * Resolves when the parent has ended, so that no child outlives it.
+ * Resolves when the parent has ended.
  *
- * Two mechanisms: on Linux the kernel kills the child when the parent ends, even in an endless native call (prctl(2),
- * PR_SET_PDEATHSIG); everywhere the end of standard input, a pipe only the parent holds open, ends a child that returns
- * to its event loop.
+ * On Linux the kernel kills the child then, even in an endless native call (prctl(2), PR_SET_PDEATHSIG); everywhere
+ * the end of standard input, a pipe only the parent holds open, ends a child that returns to its event loop.
  */
 async function parentGone(): Promise<void> {
   if (process.platform === 'linux') askKernel();

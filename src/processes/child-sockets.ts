@@ -1,14 +1,10 @@
-/**
- * Socket names of children, and the removal of sockets whose owner was killed.
- *
- * A name contains the parent's process id, because a command and a server may use the same folder.
- */
+/** A socket's name contains the parent's process id, because a command and a server may use the same folder. */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf } from '../base/errors.ts';
 import { shortId } from '../base/ids.ts';
 
-/** Creates the folder (mode 0700) and removes the role's sockets that no living process owns. */
+/** Mode 0700; removes the role's sockets that no living process owns. */
 export function prepareSockets(socketDir: string, role: string): void {
   mkdirSync(socketDir, { recursive: true, mode: 0o700 });
   const pattern = new RegExp(`^${RegExp.escape(role)}-(\\d+)-[0-9a-f]+\\.sock$`);
@@ -36,10 +32,9 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * For `Bun.serve` on a unix socket; Bun's types know the option for TCP only. Long queries, slow routes and event streams
- * send nothing for long without being dead; the server in front enforces time limits.
+ * Long queries, slow routes and event streams send nothing for long without being dead.
  *
- * Setting it per request (`server.timeout`) does not work on a unix socket: a request without a body would be cut
- * after ten seconds, and Bun's `fetch` would repeat it.
+ * For `Bun.serve` on a unix socket, which Bun's types do not know. Setting it per request (`server.timeout`) does not
+ * work there: a request without a body would be cut after ten seconds, and Bun's `fetch` would repeat it.
  */
 export const MAY_BE_SILENT: object = { idleTimeout: 0 };

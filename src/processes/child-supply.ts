@@ -1,6 +1,6 @@
 /**
- * The processes of a pool: started on demand, kept warm while idle, ended when idle too long, too large or surplus,
- * and restarted with a delay when they keep crashing.
+ * The processes of a pool: started on demand, ended when idle too long, too large or surplus, and restarted with a
+ * delay when they keep crashing.
  */
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -58,8 +58,8 @@ export class ChildSupply {
   }
 
   /**
-   * An idle child, to be given back with {@link park} or {@link recordCrash}. Errors: `unavailable` when none can be
-   * started, or not before `deadline` (on `performance.now()`); the signal's reason when it is aborted.
+   * To be given back with {@link park} or {@link recordCrash}. Errors: `unavailable` when none can be started, or not
+   * before `deadline` (on `performance.now()`); the signal's reason.
    */
   async take(deadline: number, signal: AbortSignal | undefined): Promise<ChildProcess> {
     for (const child of [...this.#idle.keys()].reverse()) {

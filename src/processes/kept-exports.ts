@@ -1,6 +1,6 @@
 /**
- * Exports that are made whole before they are sent, so that they have a length and byte ranges: DuckDB reads the end of a Parquet
- * file first, and each part it asks for must not cost another export.
+ * Exports made whole before they are sent, so that they have a length and byte ranges: DuckDB reads the end of a
+ * Parquet file first, and each part it asks for must not cost another export.
  */
 import { closeSync, write as writeCallback } from 'node:fs';
 import { promisify } from 'node:util';
@@ -41,7 +41,7 @@ export class KeptExports<Facts> {
     room.giveUp = () => this.#dropOldest();
   }
 
-  /** Throws as `make`; answers the export itself, as it is being made, when it is too large to be kept. */
+  /** Throws as `make`; answers the export as it is being made when it is too large to be kept. */
   async get(
     tag: string,
     person: string | null,

@@ -1,8 +1,6 @@
 /**
- * Limits how many jobs run at once. The queue prefers users who hold the fewest places, then those whose last turn is
- * longest ago.
- *
- * A held place can be moved to another lane, so that a job that proves long stops blocking those behind it.
+ * Limits how many jobs run at once. Users who hold the fewest places go first, then those whose last turn is longest
+ * ago. A held place can be moved to another lane, so that a long job stops blocking those behind it.
  */
 import { currentPerson } from '../base/scheduling/current-person.ts';
 import { AppError } from '../base/errors.ts';
@@ -58,7 +56,7 @@ export class Lane {
   #taken = 0;
   #admitted = 0;
 
-  /** `maxQueue`: waiting jobs of one user. With bounded `holdings` the last place is for a user who holds none. */
+  /** `maxQueue`: of one user. With bounded `holdings` the last place is for a user who holds none. */
   constructor(limit: number, maxQueue: number, holdings = new Holdings()) {
     this.#limit = limit;
     this.#maxQueue = maxQueue;
@@ -80,10 +78,7 @@ export class Lane {
     return this.#taken < this.#limit;
   }
 
-  /**
-   * Errors: `unavailable` when the queue is full, or when no place came free within `timeoutMs`; the signal's reason
-   * when it is aborted.
-   */
+  /** Errors: `unavailable` when the queue is full, or no place came free within `timeoutMs`; the signal's reason. */
   async enter(
     timeoutMs: number,
     signal: AbortSignal | undefined,

@@ -1,6 +1,6 @@
 /**
- * Buffers an answer produced faster than its reader takes it: a little in memory and, when that holds up others, the
- * rest in a file, so that the worker is free while a slow connection still reads.
+ * An answer produced faster than its reader takes it: a little in memory and, when that holds up others, the rest in
+ * a file, so that the worker is free.
  *
  * The file has no name, so nothing of it outlives the process.
  */

@@ -1,4 +1,4 @@
-/** Priority of work in a worker pool: a user's, or background work until a user waits for it. */
+/** A user's, or background work until a user waits for it. */
 import { currentPerson } from '../base/scheduling/current-person.ts';
 
 export class Turn {
@@ -29,7 +29,7 @@ export class Turn {
     return this.#raised.signal;
   }
 
-  /** Resolves when background work proves long, so that its caller continues with other work. */
+  /** When background work proves long, so that its caller continues with other work. */
   get long(): Promise<void> {
     return this.#long.promise;
   }

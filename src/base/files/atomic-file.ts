@@ -1,10 +1,9 @@
 /**
- * Replaces a file so that every reader, and every restart, finds the old bytes or the new ones, never a mixture.
+ * Replaces a file so that every reader, and every restart, finds the old bytes or the new ones.
  *
- * New bytes go to a temporary file in the same folder, are synced, and are exchanged with the old file in one step. So
- * the replaced version is still there to compare with the one the edit was made from: when another program wrote in the
- * last instant, the exchange is undone and nothing is lost. Hard links to the old file keep the old content; mode,
- * owner, group and extended attributes are carried over.
+ * New bytes go to a temporary file in the same folder, are synced, and exchanged with the old file in one step. The
+ * replaced version is compared with the one the edit was made from: when another program wrote in the last instant,
+ * the exchange is undone. Hard links to the old file keep the old content.
  */
 import { accessSync, constants, fstatSync, lstatSync, type BigIntStats } from 'node:fs';
 import { open, unlink, type FileHandle } from 'node:fs/promises';
@@ -31,20 +30,20 @@ const PLACE_ATTEMPTS = 10;
 
 /** The new file, and what must still be true of the old one. */
 export interface ReplaceOptions {
-  /** Absolute and without symlinks (`targetPath` of docroot/opener.ts); a symlink found there counts as a change. */
+  /** Absolute and without symlinks (`targetPath` of docroot/opener.ts). */
   readonly path: string;
   /** For error texts. */
   readonly rel: string;
-  /** The version the pieces were made from; null: the file must not exist; `any`: anything or nothing may be there. */
+  /** What the pieces were made from; null: the file must not exist; `any`: anything or nothing. */
   readonly base: FileStamp | null | 'any';
   /** `hashFile` of a base whose stamp is racy; compared with what was replaced. */
   readonly baseHash?: string;
-  /** In order; ranges need a base stamp. An error of the iteration abandons the write. */
+  /** Ranges need a base stamp. An error of the iteration abandons the write. */
   readonly pieces: Iterable<Piece> | AsyncIterable<Piece>;
-  /** Takes the replaced version, to notice programs that go on writing to it. Absent: it is deleted at once. */
+  /** Takes the replaced version, to notice programs that go on writing to it. Absent: deleted at once. */
   readonly replaced?: ReplacedFiles;
   readonly signal?: AbortSignal;
-  /** The new bytes are on disk but not visible; only the ctime of the stamp will change. */
+  /** On disk but not visible; only the ctime of the stamp will change. */
   readonly onPrepared?: (stamp: FileStamp) => Promise<void>;
   /** Right before the new bytes become visible; throw to abandon the write. */
   readonly beforeCommit?: () => Promise<void>;
@@ -52,7 +51,7 @@ export interface ReplaceOptions {
 
 /** What stands at the path now. */
 export interface ReplaceResult {
-  /** Of the new file. If it changed again in the same instant, a stamp the file no longer has. */
+  /** If the file changed again in the same instant, a stamp it no longer has. */
   readonly stamp: FileStamp;
   /** `hashFile` of the new content. */
   readonly hash: string;
@@ -60,10 +59,7 @@ export interface ReplaceResult {
   readonly overwritten: boolean;
 }
 
-/**
- * The file is not what `ReplaceOptions.base` says; nothing was written. The caller rereads and retries; uncaught it
- * becomes a 409.
- */
+/** Nothing was written. The caller rereads and retries; uncaught it becomes a 409. */
 export class ChangedDuringWrite extends AppError {
   constructor(rel: string) {
     super('conflict', `Resource '${rel}' changed during the write`);
@@ -83,12 +79,11 @@ interface Work {
 }
 
 /**
- * Replaces or creates one file; durable when it resolves.
+ * Durable when it resolves. On any error the old file is untouched or restored.
  *
- * On any error the old file is untouched or restored, and no temporary file stays. Throws `ChangedDuringWrite`,
- * `not-writable`, `no-space`, `unavailable` (out of descriptors), `internal` (the disk failed), the signal's reason, or
- * what a callback or the pieces threw. Costs about a copy of the file, an fsync of it and one of its folder; memory is
- * 2 MiB whatever the size. Hold the file's lock: two replacements of one file must not overlap.
+ * Throws `ChangedDuringWrite`, `not-writable`, `no-space`, `unavailable` (out of descriptors), `internal` (the disk
+ * failed), the signal's reason, or what a callback or the pieces threw. Costs about a copy of the file, an fsync of
+ * it and one of its folder; memory is 2 MiB. Hold the file's lock: two replacements of one file must not overlap.
  */
 export async function replaceFile(request: ReplaceOptions): Promise<ReplaceResult> {
   let work: Work | undefined;
@@ -110,7 +105,7 @@ export async function replaceFile(request: ReplaceOptions): Promise<ReplaceResul
 async function begin(request: ReplaceOptions): Promise<Work> {
   const old = inspect(request.path);
   requireBase(request, old);
-  // Replacing needs rights on the folder only; a read-only file is refused all the same.
+  // Replacing needs rights on the folder only.
   if (old !== null) accessSync(request.path, W_OK);
   const directory = await open(dirname(request.path), O_RDONLY | O_DIRECTORY);
   try {
@@ -142,14 +137,14 @@ async function prepare(work: Work): Promise<{ stamp: FileStamp; hash: string }> 
     if (stamp.size !== size) throw new Error(`wrote ${size} bytes, the file has ${stamp.size}`);
     return { stamp, hash };
   } finally {
-    // Before the exchange: closing the last descriptor of a deleted file frees its blocks, which takes milliseconds.
+    // Closing the last descriptor of a deleted file frees its blocks, which takes milliseconds.
     await source?.close();
   }
 }
 
 /**
- * Dates the new file a microsecond before the last tick of the file system's clock: a later write to it, or to another
- * file that gets its inode number, has another mtime even within the same tick (10 ms on older kernels, 2 s on FAT).
+ * A microsecond before the last tick of the file system's clock: a later write to it, or to another file with its
+ * inode number, has another mtime even within the same tick (10 ms on older kernels, 2 s on FAT).
  */
 async function dateApart(file: FileHandle): Promise<void> {
   const { mtimeNs } = fstatSync(file.fd, { bigint: true });
@@ -171,7 +166,7 @@ async function openOld({ request, old }: Work): Promise<FileHandle | null> {
 
 /** The result of making the new file visible. */
 interface Placed {
-  /** Where the replaced version is now; null when there was none, or it could not be kept. */
+  /** Null when there was none, or it could not be kept. */
   readonly replaced: string | null;
   readonly overwritten: boolean;
 }
@@ -188,8 +183,7 @@ async function commit(
   try {
     before = requireReplaced(request, placed);
     await bothOf(requireHash(request, placed), syncDirectory(work.directory));
-    // Catches writes to the replaced version meanwhile: nothing else moves its ctime from here on, and only that shows
-    // a write that keeps size and mtime.
+    // Catches writes that keep size and mtime: nothing else moves the ctime of the replaced version from here on.
     if (before !== null && !sameStamp(requireReplaced(request, placed), before)) {
       throw new ChangedDuringWrite(request.rel);
     }
@@ -207,7 +201,7 @@ async function commit(
   };
 }
 
-/** Makes the new file visible in place of the base. No other work of this process runs between check and exchange. */
+/** No other work of this process runs between check and exchange. */
 function place(work: Work): Placed {
   const { request, temporaryPath } = work;
   for (let attempt = 0; attempt < PLACE_ATTEMPTS; attempt++) {
@@ -227,7 +221,7 @@ function place(work: Work): Placed {
   throw new ChangedDuringWrite(request.rel);
 }
 
-/** The stamp of the replaced version, which must be the base; null when there is none. */
+/** Throws unless it is the base; null when there is none. */
 function requireReplaced(request: ReplaceOptions, { replaced }: Placed): FileStamp | null {
   if (replaced === null) return null;
   // FUSE treats two names of a file as two files and remembers old attributes for the second.
@@ -281,7 +275,7 @@ async function takeBack(
   }
   const displaced = work.leftover;
   if (overwritten && displaced !== null && request.replaced !== undefined) {
-    // It was visible for an instant: changes made to it then, or through a descriptor opened then, must not be lost.
+    // It was visible for an instant: changes made to it then must not be lost.
     work.leftover = null;
     await request.replaced.take(displaced, request.path, prepared);
   }
@@ -332,9 +326,7 @@ async function syncDirectory(directory: FileHandle): Promise<void> {
   }
 }
 
-/**
- * Maps a failed write to `not-writable`, `no-space`, `unavailable` or `internal`; other errors are returned unchanged.
- */
+/** Other errors are returned unchanged. */
 export function writeFailure(error: unknown, rel: string): unknown {
   if (error instanceof AppError || isAbsence(error)) {
     return error instanceof AppError ? error : new ChangedDuringWrite(rel);
@@ -369,7 +361,7 @@ async function carryAttributes(
 ): Promise<void> {
   const isOwned = await carryOwner(old, target);
   copyExtendedAttributes(source.fd, target.fd);
-  // Last: changing the owner clears the set-id bits, and an access list changes those of the group.
+  // Last: changing the owner clears the set-id bits.
   await target.chmod(Number(old.mode) & (isOwned ? 0o7777 : 0o777));
 }
 
@@ -389,7 +381,7 @@ async function carryOwner(old: BigIntStats, target: FileHandle): Promise<boolean
   return false;
 }
 
-/** Syncs a file, or a folder's entries, so that they survive a power loss. */
+/** So that it survives a power loss; of a folder, its entries. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

@@ -1,8 +1,8 @@
 /**
  * Compressed files as if they were not: sizes and positions are those of the content.
  *
- * The content is decompressed as it is read, front to back, and again from the start when a reader goes back, so nothing
- * is written and little is held. A first pass measures it and checks that it is whole.
+ * Decompressed as it is read, and again from the start when a reader goes back, so nothing is written and little is
+ * held. A first pass measures it and checks that it is whole.
  */
 import { Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
@@ -39,8 +39,7 @@ const CHUNK_BYTES = 262_144;
 const KEPT_BYTES = 1024 * 1024;
 
 /**
- * The content of the file, or the file itself when its name is of no compressed one. Throws `unreadable-file` for damage
- * and for content of more than `maxBytes`, or 200 times the file above 64 MiB.
+ * Throws `unreadable-file` for damage and for content of more than `maxBytes`, or 200 times the file above 64 MiB.
  */
 export async function contentOf(
   source: FileSource,

@@ -1,8 +1,6 @@
 /**
- * Checks for disk space before work that cannot be undone half-way.
- *
- * An edit replaces the file first and then updates the typed copy. If the disk filled up in between, nobody could read
- * the table until there is room again; so an edit that leaves too little is refused first.
+ * An edit replaces the file first and then updates the typed copy. If the disk filled up in between, nobody could
+ * read the table until there is room again.
  */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';

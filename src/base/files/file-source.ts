@@ -22,8 +22,7 @@ export function sourceOf(fd: number, size: number): FileSource {
 }
 
 /**
- * Fewer than `length` only at the end of the file. Throws `unavailable` when the file has shrunk since it was opened:
- * another program is writing it.
+ * Fewer than `length` only at the end of the file. Throws `unavailable` when the file has shrunk since it was opened.
  */
 export async function readBytes(
   source: FileSource,

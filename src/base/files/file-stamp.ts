@@ -1,10 +1,9 @@
 /**
- * The identity of a file's content on disk, cheap enough for every read.
+ * The identity of a file's content on disk, cheap enough for every read: size, mtime, ctime and inode.
  *
- * A stamp is size, mtime, ctime and inode. It misses one thing: kernels before 6.13 tick file times every 1 to 10 ms
- * and coarse file systems every 2 s, so a second write within the same tick can leave the stamp unchanged. A stamp
- * taken that close to its own times is *racy* (as in git's index): it proves a change, never the absence of one, until
- * the content was read again, or hashed, after the tick has passed.
+ * Kernels before 6.13 tick file times every 1 to 10 ms and coarse file systems every 2 s, so a second write within
+ * the same tick can leave the stamp unchanged. A stamp taken that close to its own times is *racy* (as in git's
+ * index): it proves a change, never the absence of one, until the content was read again after the tick.
  */
 import { statSync, type BigIntStats } from 'node:fs';
 import { errnoOf, lookFailure } from '../errors.ts';
@@ -24,10 +23,7 @@ export interface FileStamp {
 /** A stamp stays racy this long after the file's times: the coarsest tick in use (FAT), in milliseconds. */
 export const RACY_WINDOW_MS = 2_000;
 
-/**
- * The kernel's file clock ticks every 10 ms at most: content read a whole tick after a stamp's times has that stamp for
- * certain.
- */
+/** The kernel's file clock ticks every 10 ms at most. */
 export const CLOCK_TICK_MS = 12;
 
 /** The unit of `ContentHash`. */
@@ -53,9 +49,8 @@ export function sameContent(a: FileStamp, b: FileStamp): boolean {
 }
 
 /**
- * Follows symlinks; null when there is no regular file. Synchronous because a read cannot be answered before it: 2 to 5
- * µs on a local disk. Other failures (`EACCES`, `EIO`) are thrown unchanged, or as `lookFailure` when `rel` names a
- * published file.
+ * Follows symlinks; null when there is no regular file. Synchronous: 2 to 5 µs on a local disk. Other failures are
+ * thrown unchanged, or as `lookFailure` when `rel` names a published file.
  */
 export function statFile(path: string, rel?: string): FileStamp | null {
   try {
@@ -82,7 +77,7 @@ export class StampedPath {
   }
 
   stamp(): FileStamp | null {
-    // The glance comes first: a change before the stamp is taken then differs at the next one.
+    // First, so that a change before the stamp is taken differs at the next one.
     if (this.#glance.isUnchanged() && this.#last !== undefined) return this.#last;
     this.#last = undefined;
     return (this.#last = statFile(this.path, this.#rel));
@@ -106,8 +101,8 @@ export async function unlessGone<T>(look: Promise<T>): Promise<T | null> {
 }
 
 /**
- * Whether a stamp taken at `takenAtMs` (wall clock, epoch milliseconds) may hide a later change. Times further in the
- * future than the window do not count: a change now would move them back.
+ * Whether it may hide a later change. Times further in the future than the window do not count: a change now would
+ * move them back.
  */
 export function isRacy(stamp: FileStamp, takenAtMs: number, windowMs = RACY_WINDOW_MS): boolean {
   // A double is exact to about 0.2 µs here, far below the window.
@@ -115,7 +110,7 @@ export function isRacy(stamp: FileStamp, takenAtMs: number, windowMs = RACY_WIND
   return isClose(stamp.ctimeNs) || isClose(stamp.mtimeNs);
 }
 
-/** Incremental `hashFile`: every chunk but the last is HASH_CHUNK_BYTES long. Detects accidents, not forgeries. */
+/** Every chunk but the last is HASH_CHUNK_BYTES long. Detects accidents, not forgeries. */
 export class ContentHash {
   readonly #hashes: bigint[] = [];
   #size = 0;
@@ -134,10 +129,7 @@ export class ContentHash {
   }
 }
 
-/**
- * Reads the whole file, about 0.2 ms a MiB from memory, and yields between chunks. Throws the signal's reason when
- * aborted.
- */
+/** About 0.2 ms a MiB from memory; yields between chunks. Throws the signal's reason. */
 export async function hashFile(source: FileSource, signal?: AbortSignal): Promise<string> {
   signal?.throwIfAborted();
   const hash = new ContentHash();
@@ -148,7 +140,7 @@ export async function hashFile(source: FileSource, signal?: AbortSignal): Promis
     signal?.throwIfAborted();
     offset += chunk.byteLength;
     const isLast = chunk.byteLength < HASH_CHUNK_BYTES;
-    // The next chunk is read while this one is hashed; nothing in between waits or throws.
+    // Read while this chunk is hashed; nothing in between waits or throws.
     if (!isLast) next = source.read(offset, HASH_CHUNK_BYTES);
     hash.add(chunk);
     if (isLast) return hash.digest();

@@ -1,8 +1,8 @@
 /**
  * Renames a finished temporary file over another, and back.
  *
- * Where the system can exchange two names (Linux, most file systems) the path always exists. Elsewhere a second link
- * keeps the replaced version; without links (FAT) a plain rename must do and cannot be undone.
+ * Where the system can exchange two names the path always exists. Elsewhere a second link keeps the replaced version;
+ * without links (FAT) a plain rename must do and cannot be undone.
  */
 import { linkSync, lstatSync, renameSync, unlinkSync } from 'node:fs';
 import { errnoOf } from '../errors.ts';
@@ -50,7 +50,7 @@ export function placeOver(temporary: string, path: string): { replaced: string |
   }
 }
 
-/** Returns where the file that was at `path` is now (null: none, or it could not be kept). */
+/** Returns where the file that was at `path` is now; null as above. */
 export function putBack(replaced: string, path: string): string | null {
   try {
     if (exchangeFiles(replaced, path)) return replaced;

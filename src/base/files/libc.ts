@@ -1,9 +1,6 @@
 /**
- * System calls that Bun lacks: renames that swap or refuse to overwrite, extended attributes, polling, and fresh
- * attributes from a caching file system.
- *
- * Bound on first use. Where the C library or file system lacks a call, the result says so and callers fall back. Calls
- * are synchronous: a rename within a folder takes about 10 µs.
+ * System calls that Bun lacks, bound on first use. Where the C library or file system lacks a call, the result says
+ * so and callers fall back. Synchronous: a rename within a folder takes about 10 µs.
  */
 import { dlopen, type FFIFunction, type Library, ptr, read } from 'bun:ffi';
 import { constants } from 'node:os';
@@ -81,10 +78,7 @@ function renameat2(from: string, to: string, flags: number): boolean {
   throw systemError(errno, 'renameat2');
 }
 
-/**
- * Access lists, labels, `user.*`, between open files. Best effort: what the file system or the process's rights refuse
- * is left out.
- */
+/** Access lists, labels, `user.*`. What the file system or the process's rights refuse is left out. */
 export function copyExtendedAttributes(fromFd: number, toFd: number): void {
   const library = libc();
   if (library === null) return;
@@ -104,7 +98,7 @@ export function copyExtendedAttributes(fromFd: number, toFd: number): void {
   }
 }
 
-/** Polls an open kernel file, such as a list in `/proc`, for urgent news; asking clears it. About 2 µs. */
+/** Of an open kernel file, such as a list in `/proc`; asking clears it. About 2 µs. */
 export function hasNews(fd: number): boolean {
   const library = libc();
   if (library === null) return false;
@@ -115,8 +109,8 @@ export function hasNews(fd: number): boolean {
 }
 
 /**
- * Makes a network or FUSE file system ask for the entry at `path` again, so that the next `lstat` is not from its
- * cache. About 2 µs on a local disk.
+ * Makes a network or FUSE file system look at `path` again, so that the next `lstat` is not from its cache. About 2
+ * µs on a local disk.
  */
 export function askAnew(path: string): void {
   const flags = AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC;
@@ -124,7 +118,7 @@ export function askAnew(path: string): void {
   libc()?.symbols.statx(AT_FDCWD, cString(path), flags, STATX_BASIC_STATS, answer);
 }
 
-/** Repeated checks of one path: half a microsecond and no garbage, where `statSync` with bigint costs 3. */
+/** Half a microsecond and no garbage, where `statSync` with bigint costs 3. */
 export class Glance {
   readonly #path: Buffer;
   readonly #answer = new Int32Array(STATX_BYTES / 4);
@@ -145,7 +139,7 @@ export class Glance {
     return (seconds >>> 0) * 1000;
   }
 
-  /** Stamp fields are as at the last look, or still nothing is there; false where unknown. */
+  /** Or still nothing is there; false where unknown. */
   isUnchanged(): boolean {
     const library = libc();
     if (library === null) return false;

@@ -1,4 +1,4 @@
-/** A fact that outlives a restart: a JSON file that may be lost or damaged at any time. */
+/** A JSON file that outlives a restart and may be lost or damaged at any time. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { Log } from '../log.ts';
 

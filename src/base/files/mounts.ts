@@ -1,8 +1,8 @@
 /**
- * The file systems a folder consists of, as Linux lists them.
+ * The file systems a folder consists of (proc_pid_mountinfo(5)).
  *
- * Watching a folder misses file systems mounted over it later, and changes by other machines on a shared one. On other
- * systems nothing is known and the folder counts as local. Source: proc_pid_mountinfo(5).
+ * Watching a folder misses file systems mounted over it later, and changes by other machines on a shared one.
+ * Elsewhere than on Linux the folder counts as local.
  */
 import { openSync, readFileSync } from 'node:fs';
 import { hasNews } from './libc.ts';
@@ -51,8 +51,7 @@ let opened: number | null = null;
 let changes = 0;
 
 /**
- * Changes after any mount or unmount since the last call: a remount looks as before, because the kernel reuses mount
- * numbers. Constant where the kernel does not tell.
+ * After any mount or unmount since the last call: a remount looks as before, because the kernel reuses mount numbers.
  */
 export function mountChanges(): number {
   try {

@@ -1,4 +1,4 @@
-/** A new file being composed: ranges of the old file and new bytes, in order; adjacent ranges are joined. */
+/** A new file: ranges of the old file and new bytes, in order; adjacent ranges are joined. */
 import { type FileSource, readBytes } from './file-source.ts';
 import type { Piece } from './piece-writer.ts';
 

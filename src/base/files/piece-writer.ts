@@ -1,8 +1,6 @@
 /**
- * Writes a new file from pieces of the old one and new bytes.
- *
- * Every write loops until its bytes are taken: a nearly full disk accepts part of a write without an error. Reading and
- * writing overlap; memory is two buffers whatever the size.
+ * Every write loops until its bytes are taken: a nearly full disk accepts part of a write without an error. Reading
+ * and writing overlap; memory is two buffers.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { ContentHash, HASH_CHUNK_BYTES } from './file-stamp.ts';
@@ -21,15 +19,15 @@ interface PieceFiles {
   readonly onSourceCut: () => Error;
 }
 
-/** Also the unit of the content hash, so that every full buffer is one chunk of it. */
+/** Every full buffer is one chunk of the content hash. */
 const BUFFER_BYTES = HASH_CHUNK_BYTES;
-/** Shorter ranges go through a window on the old file: an edit of 1,000 rows leaves 1,000 ranges. */
+/** Shorter ranges go through a window: an edit of 1,000 rows leaves 1,000 ranges. */
 const DIRECT_READ_BYTES = 64 << 10;
 const WINDOW_BYTES = 256 << 10;
 
 /**
- * Returns the bytes written and their `hashFile`. Throws file system errors (`ENOSPC`, `EFBIG`, `EIO`), the signal's
- * reason, and what the iteration throws.
+ * Returns bytes and `hashFile`. Throws file system errors (`ENOSPC`, `EFBIG`, `EIO`), the signal's reason, and what
+ * the iteration throws.
  */
 export async function writePieces(
   pieces: Iterable<Piece> | AsyncIterable<Piece>,
@@ -129,7 +127,6 @@ class PieceWriter {
     }
   }
 
-  /** Writes the filled buffer and switches to the other one once the previous write has finished. */
   async #flush(): Promise<void> {
     await this.#pending;
     this.#files.signal?.throwIfAborted();
@@ -137,7 +134,7 @@ class PieceWriter {
     const full = this.#filling.subarray(0, this.#used);
     this.#hash.add(full);
     this.#pending = this.#writeFully(full, this.#position);
-    // The failure is thrown where the write is awaited; until then it must not count as unhandled.
+    // Thrown where the write is awaited.
     this.#pending.catch(alreadyReported);
     this.#position += this.#used;
     const next = this.#spare ?? Buffer.allocUnsafe(BUFFER_BYTES);

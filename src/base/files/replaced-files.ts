@@ -1,10 +1,9 @@
 /**
  * Replaced file versions, kept a moment longer.
  *
- * A program that opened a file before it was replaced may still write to it, into a file without a name. So the
- * replaced version is moved aside and checked once more: unchanged it is deleted, changed it becomes a conflict copy
- * that a person can merge. Writes after the grace period, or after a version was released early for room, are not
- * noticed.
+ * A program that opened a file before it was replaced may still write to it. So the replaced version is moved aside
+ * and checked once more: unchanged it is deleted, changed it becomes a conflict copy that a person can merge. Later
+ * writes are not noticed.
  */
 import { statfsSync } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, rename, unlink } from 'node:fs/promises';
@@ -23,7 +22,7 @@ import { shortId } from '../ids.ts';
 import type { Log } from '../log.ts';
 
 interface ReplacedFilesOptions {
-  /** On the same file system, else late writes go unnoticed. Created on first use, for this user only. */
+  /** On the same file system, else late writes go unnoticed. */
   readonly directory: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -45,9 +44,9 @@ interface Held {
 const GRACE_MS = 2_000;
 /** Two seconds of 150 replacements a second; each is a file in one folder. */
 const MAX_FILES = 300;
-/** A second of 150 replacements of 200 KB; holding 256 MiB was measured to slow the writes of large files to half. */
+/** A second of 150 replacements of 200 KB; holding 256 MiB halved the writes of large files. */
 const MAX_BYTES = 32 << 20;
-/** The part of the free disk that may be held: a replacement needs twice its file's size itself. */
+/** A replacement needs twice its file's size itself. */
 const FREE_SHARE = 1 / 8;
 /** Leaves room for the suffixes within the 255 bytes of a file name. */
 const KEPT_CHARACTERS = 50;
@@ -73,7 +72,7 @@ export class ReplacedFiles {
     return this.#held.size;
   }
 
-  /** Deletes what a killed process left; conflict copies stay. Call before the first `take`. */
+  /** Conflict copies stay. Call before the first `take`. */
   async removeLeftovers(): Promise<void> {
     const { directory, log } = this.#options;
     try {
@@ -91,12 +90,12 @@ export class ReplacedFiles {
     try {
       await this.#move(file, aside);
     } catch (error) {
-      // On another file system, or a full one, the version cannot be watched; the write itself is done and durable.
+      // On another file system, or a full one, the version cannot be watched.
       this.#options.log.debug('a replaced file could not be put aside', { path, error });
       await this.#settle(file, path, (now) => sameContent(now, stamp));
       return;
     }
-    // The move itself sets the ctime, so this comparison leaves it out and the later one starts from here.
+    // The move itself sets the ctime.
     const moved = stampOf(await lstat(aside, { bigint: true }));
     if (!sameContent(moved, stamp)) return await this.keepConflict(aside, path);
     this.#hold(aside, path, moved);
@@ -179,7 +178,7 @@ export class ReplacedFiles {
       if (isUnchanged(stampOf(await lstat(file, { bigint: true })))) await unlink(file);
       else await this.keepConflict(file, path);
     } catch (error) {
-      // Somebody tidied up the folder, or the disk fails; the published file is not concerned.
+      // The published file is not concerned.
       if (!isAbsence(error)) {
         this.#options.log.warning('a replaced file could not be deleted', { path, error });
       }

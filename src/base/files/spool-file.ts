@@ -1,6 +1,6 @@
 /**
- * Bytes too many for memory, written by one process and mapped by another of the same user. Where the system allows it the
- * file has no name, so its space is free again however the processes end.
+ * Bytes too many for memory, written by one process and mapped by another of the same user. Where possible the file
+ * has no name, so its space is free again however the processes end.
  */
 import * as fs from 'node:fs';
 import {
@@ -65,7 +65,7 @@ export class SpoolFile implements Disposable {
     return bytes;
   }
 
-  /** So many bytes that the other process has added; the file is gone when they have been read or nobody wants them. */
+  /** The file is gone when they have been read or nobody wants them. */
   added(bytes: number): ReadableStream<Uint8Array> {
     let at = this.#length;
     const end = at + bytes;
@@ -87,7 +87,7 @@ export class SpoolFile implements Disposable {
     );
   }
 
-  /** Who has it mapped must not look at it any more; its space is free at once. */
+  /** Its space is free at once; nobody may look at the mapping any more. */
   [Symbol.dispose](): void {
     ftruncateSync(this.#file, 0);
     closeSync(this.#file);

@@ -1,6 +1,5 @@
 /**
- * Temporary files beside the files they replace: `.<name>.svc-<random>.tmp`. The dot hides them from the scan, and only
- * names of this form are deleted as leftovers.
+ * `.<name>.svc-<random>.tmp`: the dot hides them from the scan, and only names of this form are deleted as leftovers.
  */
 import { openSync, rmSync } from 'node:fs';
 import { open, lstat, rm, unlink, type FileHandle } from 'node:fs/promises';
@@ -25,8 +24,8 @@ export function isTemporaryName(name: string): boolean {
 }
 
 /**
- * Deletes a killed process's leftovers among `names`: temporary files unchanged since `startedAtMs` (wall clock, epoch
- * milliseconds). Returns the deleted names. A file that cannot be deleted stays.
+ * Deletes temporary files of a killed process: those unchanged since `startedAtMs` (epoch ms). Returns their names. A
+ * file that cannot be deleted stays.
  */
 export async function removeStaleTemporaries(
   directory: string,
@@ -43,17 +42,17 @@ export async function removeStaleTemporaries(
       await unlink(path);
       removed.push(name);
     } catch (error) {
-      // Without the right to delete it is the owner's to clean up; it is invisible to clients either way.
+      // Without the right to delete it is the owner's to clean up.
       if (!isAbsence(error)) continue;
     }
   }
   return removed;
 }
 
-/** What is left when a process is killed in the moment in which such a file has a name. */
+/** Of a process killed in the moment in which such a file has a name. */
 export const NAMELESS_LEFTOVER = /^nameless-[0-9a-f]{16}$/;
 
-/** A new empty file whose space is free again however the process ends: it has no name from now on. */
+/** Its space is free again however the process ends. */
 export function openNameless(folder: string): number {
   const path = namelessPath(folder);
   const file = openSync(path, 'wx+', 0o600);

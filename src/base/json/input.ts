@@ -1,8 +1,4 @@
-/**
- * Checks the members of a JSON object or form.
- *
- * Unknown members are ignored. Issues are gathered, so that a caller learns of every wrong member at once.
- */
+/** Unknown members are ignored. Issues are gathered, so that a caller learns of every wrong member at once. */
 import type { ValidationIssue } from '../errors.ts';
 import { invalidRequest } from '../errors.ts';
 import { JsonNumber } from './json.ts';

@@ -1,13 +1,11 @@
-/**
- * Finds where a short text stops being JSON. `JSON.parse` does not say; the contract's `json_invalid` names the offset.
- */
+/** `JSON.parse` does not say where a text stops being JSON; the contract's `json_invalid` names the offset. */
 import { JsonSyntaxError } from './json-outline.ts';
 
 const SPACE = /[ \t\r\n]*/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"/y;
 const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y;
 
-/** The text's length when it only ends too early; 0 for valid text. For texts whose nesting is known to be bounded. */
+/** The text's length when it only ends too early; 0 for valid text. Nesting must be known to be bounded. */
 export function jsonErrorOffset(text: string): number {
   try {
     const end = skipSpace(text, skipValue(text, skipSpace(text, 0)));

@@ -5,8 +5,8 @@
  */
 
 /**
- * A JSON number that is integral by value but not by spelling (`1.0`, `1e3`), does not fit a double (`1e400`), or has more than
- * MAX_NUMBER_LENGTH characters.
+ * Integral by value but not by spelling (`1.0`, `1e3`), too large for a double (`1e400`), or longer than
+ * MAX_NUMBER_LENGTH.
  */
 export class JsonNumber {
   constructor(readonly source: string) {}
@@ -15,10 +15,7 @@ export class JsonNumber {
   }
 }
 
-/**
- * In characters; every double and decimal of a file fits easily. The time of `BigInt` grows with the square of the
- * length, to seconds for four million digits.
- */
+/** The time of `BigInt` grows with the square of the length, to seconds for four million digits. */
 export const MAX_NUMBER_LENGTH = 1000;
 
 /** An optional minus and digits. */
@@ -28,8 +25,7 @@ export function isIntegerSource(text: string): boolean {
 
 /**
  * Integers past 2^53 become bigint, other numbers whose double is integral or infinite `JsonNumber`. Throws
- * SyntaxError. Costs about seven times `JSON.parse` on texts that may hold such numbers (18 and 130 ms a MB) and
- * nothing extra on others.
+ * SyntaxError. Costs about seven times `JSON.parse` on texts that may hold such numbers, nothing extra on others.
  */
 export function parseJson(text: string): unknown {
   // Only a zero fraction, an exponent or 16 digits can matter; most bodies have none.

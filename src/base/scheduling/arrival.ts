@@ -1,8 +1,8 @@
 /**
  * What was read of a file or of the state may be used again until the next request arrives or the event loop turns.
  *
- * Within that time it is younger than the request being answered, but must not serve the next one: a fresh connection
- * is read as soon as it is accepted, in a turn that began before its request was sent.
+ * It must not serve the next request: a fresh connection is read as soon as it is accepted, in a turn that began
+ * before its request was sent.
  */
 
 let number = 0;

@@ -1,4 +1,4 @@
-/** A response body made of chunks on demand: nothing is taken before its reader wants it. */
+/** Nothing is taken before its reader wants it. */
 
 type Chunk = { readonly done?: false; readonly value: Uint8Array } | { readonly done: true };
 
@@ -7,8 +7,8 @@ interface Chunks {
 }
 
 /**
- * `close` is called once, however the stream ends: with the reader's reason when it left before the end. The stream
- * fails with what `next` throws.
+ * `close` is called once, however the stream ends: with the reader's reason when it left early. The stream fails with
+ * what `next` throws.
  */
 export function streamOfChunks(
   chunks: Chunks,

@@ -1,7 +1,4 @@
-/**
- * The person the current work is done for, so that resources can be shared out by person without passing the name
- * along.
- */
+/** So that resources can be shared out by person without passing the name along. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 interface Current {

@@ -1,15 +1,12 @@
-/**
- * Memory that is given back in time: after a burst of large bodies or pages the runtime keeps a gigabyte of what nobody
- * needs any more, and collects it much later.
- */
+/** After a burst of large bodies or pages the runtime keeps a gigabyte of garbage, and collects it much later. */
 
 /** Bytes of garbage after which it is collected; each collection holds the event loop. */
 const COLLECTED_BYTES = 64 * 1024 * 1024;
 let garbage = 0;
 
 /**
- * Frees the memory of bytes that nobody uses any more, once, unless they are a part of something larger. A thousand pieces of 256 KiB
- * otherwise stand in memory together before a collection comes.
+ * Frees the memory of bytes that nobody uses any more, unless they are a part of something larger. A thousand pieces
+ * of 256 KiB otherwise stand in memory before a collection comes.
  */
 export function release({ buffer, byteLength }: Uint8Array): void {
   const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;

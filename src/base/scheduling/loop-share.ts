@@ -1,4 +1,4 @@
-/** Long work on the event loop in slices: all who share a `LoopShare` together hold the loop no longer than a slice. */
+/** All who share a `LoopShare` together hold the loop no longer than a slice. */
 
 /** Requests wait at most this much longer, once each time they return to the loop. */
 const SLICE_MS = 4;

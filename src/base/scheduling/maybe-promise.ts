@@ -1,5 +1,5 @@
 /**
- * Values that are mostly available at once, as a promise only when something must be waited for.
+ * Values that are mostly available at once.
  *
  * A request of remembered things passes some twenty steps that could wait; a promise for each was a seventh of its
  * time. `await` takes either, so only what every request passes needs `whenResolved`.
@@ -8,7 +8,7 @@
 /** Failures are thrown when the value would be available at once. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Synchronous when the value is available. Throws or rejects as `next` and the promise do. */
+/** Throws or rejects as `next` and the promise do. */
 export function whenResolved<T, U>(
   value: MaybePromise<T>,
   next: (value: T) => MaybePromise<U>,

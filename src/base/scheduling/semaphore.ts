@@ -1,4 +1,4 @@
-/** Limits concurrent work in this process. Waiters are served in order of arrival; a `Lane` shares between people. */
+/** Waiters are served in order of arrival; a `Lane` shares between people. */
 
 /** At most `limit` pieces of work at once. */
 export class Semaphore {
@@ -19,7 +19,7 @@ export class Semaphore {
     return this.#waiting.size;
   }
 
-  /** Throws the signal's reason when it aborts before work starts; started work is not interrupted. */
+  /** Throws the signal's reason when it aborts before work starts. */
   async run<T>(work: () => Promise<T> | T, signal?: AbortSignal): Promise<T> {
     const release = await this.acquire(signal);
     try {

@@ -3,7 +3,7 @@ export class SharedWork<T> {
   readonly #underWay = new Map<string, Promise<T>>();
   readonly #next = new Map<string, Promise<T>>();
 
-  /** A caller during a run shares the next run, which sees everything from before the call. */
+  /** A caller during a run shares the next run. */
   get(key: string, make: () => Promise<T>): Promise<T> {
     const underWay = this.#underWay.get(key);
     if (underWay === undefined) return this.#begin(key, make);

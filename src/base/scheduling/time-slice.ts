@@ -1,8 +1,8 @@
 /**
  * Long work in slices, so that no request waits for it.
  *
- * All work of a turn of the event loop shares one slice. The rest goes on in later turns, those first who have used
- * least time: dozens of pages for one person do not delay the others.
+ * All work of a turn shares one slice. The rest goes on in later turns, those first who have used least time: dozens
+ * of pages for one person do not delay the others.
  */
 import { currentPerson } from './current-person.ts';
 

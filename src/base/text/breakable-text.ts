@@ -1,4 +1,4 @@
-/** Line breaks in texts without spaces, such as JSON: after commas, not within dates and words. */
+/** After commas, not within dates and words. */
 
 /** Beyond this a browser breaks the text anywhere. */
 const SHOWN_CHARACTERS = 1000;

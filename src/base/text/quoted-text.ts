@@ -1,8 +1,6 @@
 /**
- * Quoted texts in what clients send, scanned once.
- *
- * A pattern like `"(?:[^"\\]|\\.)*"` looks to the end of the text for every unclosed quote: quadratic time on the event
- * loop.
+ * Quoted texts in what clients send, scanned once. A pattern like `"(?:[^"\\]|\\.)*"` takes quadratic time for
+ * unclosed quotes.
  */
 
 const BACKSLASH = 0x5c;

@@ -1,7 +1,4 @@
-/**
- * JSON, followed by the new bytes of the plan. JSON cannot carry integers past 2^53 or `undefined` in a list; both
- * are encoded here.
- */
+/** JSON, followed by the new bytes of the plan. Integers past 2^53 and `undefined` in a list are encoded here. */
 import type { Cell, EditPlan, TableChanges, TableLayout } from '../../tables/types.ts';
 
 type WireCell = Exclude<Cell, bigint> | { readonly bigint: string };

@@ -1,6 +1,6 @@
 /**
  * Reads every dataset once to find the broken ones. Typed copies are made only of those that cannot be judged
- * without: ten thousand small files take seconds, and almost nothing is written.
+ * without: ten thousand small files take seconds.
  */
 import { AppError } from '../../base/errors.ts';
 import { compareBytes } from '../../base/paths.ts';
@@ -27,7 +27,7 @@ interface CheckParts {
 const LANES = 2;
 const BATCH = 32;
 
-/** Afterwards the registry knows the problems of the files. Returns the datasets that were not read, by rel. */
+/** Afterwards the registry knows the problems. Returns the datasets that were not read, by rel. */
 export async function checkFiles(
   parts: CheckParts,
   onProgress: CheckProgress,

@@ -1,4 +1,4 @@
-/** Jobs of the parse worker besides `load`. They parse hostile bytes, so they run in a process that can be killed. */
+/** They parse hostile bytes, so they run in a process that can be killed. */
 import { rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Reads every dataset once in the background, when it appears and when it changes, so that broken files are known and
- * typed copies exist before the first request. A slow one does not hold up the next.
+ * Reads every dataset in the background when it appears and changes, so that broken files are known and typed copies
+ * exist before the first request.
  */
 import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';

@@ -1,8 +1,6 @@
 /**
- * The `load` job of the parse worker: makes the typed copy of one file.
- *
- * The process may be killed at any moment. The copy's own metadata is written last, so an incomplete copy is never
- * taken for a whole one.
+ * Makes the typed copy of one file. The process may be killed at any moment: the copy's own metadata is written last,
+ * so an incomplete copy is never taken for a whole one.
  */
 import { Database, SQLiteError } from 'bun:sqlite';
 import { fstatSync, rmSync } from 'node:fs';
@@ -45,8 +43,8 @@ const MAX_OPENINGS = 30;
 const MAX_HELD_BYTES = 16 << 20;
 
 /**
- * Leaves the copy at `order.out`. Throws `unreadable-file` with the bare reason when the bytes or the limits of the
- * kind are at fault, and `not-found` when the file is gone.
+ * Leaves the copy at `order.out`. Throws `unreadable-file` with the bare reason when bytes or limits of the kind are
+ * at fault, and `not-found`.
  */
 export function loadJobs(kinds: readonly Kind[]): ChildJobs {
   return {
@@ -76,7 +74,7 @@ async function loadTableFile(order: LoadOrder, kinds: readonly Kind[]): Promise<
   }
 }
 
-/** False when what was read may mix two versions; or, except on the last try, when the file was still being written. */
+/** What was read may mix two versions; or, except on the last try, the file was still being written. */
 async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<boolean> {
   const { target, out } = order;
   const root = new DocumentRoot(order.docroot, order.stateDir);
@@ -206,7 +204,7 @@ async function heldOf(source: OpenedFile): Promise<FileSource | null> {
   };
 }
 
-/** Whether the open file is unchanged; also false when another file took its name, which changes the ctime. */
+/** False also when another file took its name, which changes the ctime. */
 function isStill({ fd, stamp }: OpenedFile): boolean {
   const stats = fstatSync(fd, { bigint: true });
   const now = stampOf(stats);
@@ -232,8 +230,8 @@ function blankOf(kind: Kind): 'empty' | 'null' {
 }
 
 /**
- * Row ids of an earlier copy without the deleted ones, then the created ones. Of a damaged or missing copy only those
- * before the damage, whose number then does not match the rows.
+ * Of an earlier copy without the deleted ones, then the created ones. Of a damaged or missing copy only those before
+ * the damage.
  */
 function* keptIds(ids: NonNullable<BuildOrder['ids']>): Generator<number> {
   const deleted = new Set(ids.deleted);

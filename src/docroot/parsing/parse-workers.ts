@@ -1,7 +1,4 @@
-/**
- * Requests to the parse workers; `file-jobs.ts` and `load-table.ts` are the other end. Users' bytes are parsed only
- * there.
- */
+/** Users' bytes are parsed only in these workers; `file-jobs.ts` and `load-table.ts` are the other end. */
 import { AppError } from '../../base/errors.ts';
 import type { FileSource } from '../../base/files/file-source.ts';
 import { TooMuchWork } from '../../processes/child-job.ts';
@@ -63,10 +60,7 @@ export class ParseWorkers {
     }
   }
 
-  /**
-   * Leaves a finished copy at `order.out`. Throws, with the bare reason, `unreadable-file`, `too-large` and
-   * `timed-out` when the file is at fault.
-   */
+  /** Throws, with the bare reason, `unreadable-file`, `too-large` and `timed-out` when the file is at fault. */
   async build(
     { rel, type }: Resource,
     companionRels: CompanionPaths,

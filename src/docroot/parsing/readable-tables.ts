@@ -1,7 +1,6 @@
 /**
- * The `sound` job of the parse worker: finds which of many small tables can be read, without making typed copies.
- *
- * Says yes only when `load` would certainly succeed; anything doubtful is left to `load`, which gives the reason.
+ * Which of many small tables can be read, without typed copies. Says yes only when `load` would certainly succeed;
+ * anything doubtful is left to `load`, which gives the reason.
  */
 import { AppError } from '../../base/errors.ts';
 import { isCompressed } from '../../base/files/compressed-file.ts';
@@ -34,8 +33,7 @@ const MAX_CELLS = 400_000;
 const MAX_WORK_MS = 1_000;
 
 /**
- * Answers a boolean for each table: true when it can be read and its companions have no fault. Ends after a second,
- * with at least one entry.
+ * True for a table that can be read and whose companions have no fault. Ends after a second, with at least one entry.
  */
 export function readabilityJobs(kinds: readonly Kind[]): ChildJobs {
   return {

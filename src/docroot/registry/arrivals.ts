@@ -1,9 +1,8 @@
 /**
  * In which order names came, so that a file that appears beside another one does not take over its address.
  *
- * What is there when the folder is first read came together. A file that goes and comes back within a day, as when it is
- * replaced by hand, has its old place. Survives restarts; when the memory is lost, all that is there then came together once
- * more.
+ * A file that goes and comes back within a day has its old place. Survives restarts; when the memory is lost, all
+ * that is there then came together.
  */
 import { MemoryFile } from '../../base/files/memory-file.ts';
 import type { Log } from '../../base/log.ts';

@@ -1,6 +1,5 @@
 /**
- * Typed copies of files that are away (`unmounted.ts`), deleted once the file itself is known to be gone: a copy
- * contains everything of its file.
+ * Typed copies of files that are away (`unmounted.ts`), deleted once the file is known to be gone.
  *
  * Right after a mount or unmount nobody can tell whether a missing file was deleted or went with its file system.
  */

@@ -5,8 +5,8 @@ import type { Kind } from '../kind.ts';
 export type KindTable = (rel: string) => Kind | undefined;
 
 /**
- * `overrides` (`plugin_registry`: extension to type, or `none`) win over the kinds' own extensions. Their extensions
- * may lack the dot and have any case; an unknown type turns the extension off.
+ * `overrides` (`plugin_registry`) win over the kinds' own extensions; they may lack the dot and have any case. An
+ * unknown type turns the extension off.
  */
 export function createKindTable(
   kinds: readonly Kind[],

@@ -1,9 +1,9 @@
 /**
- * The names of resources. Pure: files in, names out.
+ * The names of resources.
  *
- * A table (a file, or one sheet of it) has an *extension form*, always its own, and an extensionless name that it may
- * share. Its *canonical name* is the latter if no table before it took it, by arrival and then in byte order, and it is no
- * other table's extension form; so a canonical name denotes one resource. Names are compared in NFC; file paths keep their bytes.
+ * A table has an *extension form*, always its own, and an extensionless name that it may share. Its *canonical name*
+ * is the latter if no table before it took it, by arrival and then in byte order, and it is no other table's
+ * extension form. Names are compared in NFC; file paths keep their bytes.
  */
 import { sortedByBytes, stemOf } from '../../base/paths.ts';
 import type { Family, ResourceType } from '../kind.ts';
@@ -61,7 +61,7 @@ export class Names<T extends Table> {
   /** By rel in byte order; sheets of one file in file order. */
   readonly named: readonly Named<T>[];
   readonly shared: readonly SharedName<T>[];
-  /** Tables without a name: their rel differs from the holder's in Unicode normalisation only. */
+  /** Their rel differs from the holder's in Unicode normalisation only. */
   readonly unreachable: readonly SharedName<T>[];
 
   /** `orderOf` is when a table came: the smaller has a name that several share. */

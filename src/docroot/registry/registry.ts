@@ -3,7 +3,7 @@
  *
  * `rescan` looks at all files, `refresh` at the paths a watcher named. Updates run in the order of their calls; when
  * one resolves, names and listeners are up to date. Looking up a name never touches the disk, so it may lag by the
- * watcher's delay; contents are checked on each read.
+ * watcher's delay.
  */
 import { errnoOf, isOutOfDescriptors, outOfDescriptors } from '../../base/errors.ts';
 import { isAbsence, sameStamp, type FileStamp } from '../../base/files/file-stamp.ts';
@@ -49,8 +49,8 @@ interface RegistryOptions {
   readonly kindOf: KindTable;
   readonly log: Log;
   /**
-   * None for a file its kind's `detection` rejects, null for a file that is one resource; called once for each
-   * version. Throws as the kind. Absent: null for all.
+   * None for a file its kind's `detection` rejects, null for a file that is one resource; once for each version.
+   * Throws as the kind.
    */
   readonly sheetsOf?: (file: FoundFile) => Promise<readonly SheetName[] | null>;
   readonly publishesHiddenSheets?: boolean;
@@ -58,14 +58,11 @@ interface RegistryOptions {
   readonly isSwitchedOff?: (extension: string) => boolean;
   /** Keeps the answers across restarts. */
   readonly sheetMemory?: string | null;
-  /** Keeps across restarts which of the files that share a name had it; only the server writes it. */
+  /** Keeps across restarts which file had a shared name; only the server writes it. */
   readonly arrivalMemory?: { readonly path: string; readonly isWritten: boolean } | null;
   /** Keeps mount points across restarts; absent: after a restart missing files count as gone. */
   readonly mountMemory?: string | null;
-  /**
-   * Epoch ms at which this process started: the first scan deletes older temporary files. Null in a process beside
-   * `serve`: they might be in use, so none is deleted.
-   */
+  /** Epoch ms: the first scan deletes older temporary files. Null in a process beside `serve`: none is deleted. */
   readonly startedAtMs: number | null;
 }
 
@@ -187,10 +184,7 @@ export class Registry {
     return token && this.#resourceOf(token);
   }
 
-  /**
-   * The file with that rel as content: the bytes of a dataset or of media. A workbook is named by what covers all its
-   * sheets, since it holds them all, and hidden ones too.
-   */
+  /** The bytes of a dataset or of media. A workbook is named by what covers all its sheets, hidden ones too. */
   original(rel: string): Resource | null {
     const token = this.#names.findOriginal(rel);
     if (token === null) return null;
@@ -220,10 +214,7 @@ export class Registry {
     return companionPaths(resource.rel, resource.sheet, ownsStem);
   }
 
-  /**
-   * Null when it can be read. Kept until the file or a companion changes. Ignored for unknown resources: the file may
-   * have vanished while it was read.
-   */
+  /** Null when it can be read. Kept until the file or a companion changes. Ignored for unknown resources. */
   setProblem(resource: Pick<Resource, 'rel' | 'sheet'>, problem: string | null): void {
     const key = keyOf(resource);
     const current = this.#resources.get(key);
@@ -410,7 +401,7 @@ export class Registry {
     return change;
   }
 
-  /** Files that were listed at about the same time are followed together: names are made anew from all files. */
+  /** Files listed at about the same time are followed together, because names are made anew from all files. */
   async #followSheets(file: FoundFile, problem: string | null): Promise<void> {
     this.#listed.push({ file, problem });
     await Bun.sleep(this.#namingMs);

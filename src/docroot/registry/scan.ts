@@ -1,8 +1,8 @@
 /**
- * Finds the publishable files of the document root, without following symlinks to folders.
+ * Finds the publishable files, without following symlinks to folders.
  *
- * A file or folder that cannot be read is reported as out of sight, which is not the same as gone. Without a free
- * descriptor nothing can be said of any file, so the whole scan fails.
+ * A file or folder that cannot be read is out of sight, which is not the same as gone. Without a free descriptor
+ * nothing can be said of any file, so the whole scan fails.
  */
 import { lstatSync, realpathSync, statSync, type BigIntStats, type Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -25,7 +25,7 @@ export interface ScanProblem {
   /** `.` for the document root. */
   readonly rel: string;
   readonly text: string;
-  /** The present state of this and everything below is unknown: what was known before still holds. */
+  /** Of this and everything below: what was known before still holds. */
   readonly isOutOfSight?: true;
 }
 

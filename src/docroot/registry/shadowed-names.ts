@@ -12,8 +12,8 @@ interface ShadowedName<R> {
 }
 
 /**
- * Every built-in pattern, whether this configuration or version serves it or not: turning on a feature must not take
- * away a name that works today.
+ * Whether this configuration or version serves it or not: turning on a feature must not take away a name that works
+ * today.
  */
 export const RESERVED_PATTERNS: readonly string[] = [
   ...['/', '/health', '/metrics', '/docs', '/openapi.json', '/favicon.ico', '/_svc/*'],
@@ -40,8 +40,8 @@ export const RESERVED_PATTERNS: readonly string[] = [
 type Addressed = Pick<Resource, 'canonical' | 'extensionForm' | 'family' | 'alsoIn' | 'type'>;
 
 /**
- * In the given order. In a pattern `*` as last segment stands for any number of segments, `{x}` or `:x` for one,
- * `{x:int}` for one of digits.
+ * In a pattern `*` as last segment stands for any number of segments, `{x}` or `:x` for one, `{x:int}` for one of
+ * digits.
  */
 export function shadowedNames<R extends Addressed>(
   resources: Iterable<R>,

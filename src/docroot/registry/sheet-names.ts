@@ -1,8 +1,6 @@
 /**
- * Names of the tables in files that may hold several (worksheets), read once for each version of a file.
- *
- * A file that could not be opened for a reason of ours is tried again. Results are kept across restarts by the file's
- * stamp; they may be lost at any time.
+ * Names of the tables in files that may hold several, read once for each version of a file. Kept across restarts by
+ * the file's stamp; they may be lost at any time.
  */
 import { AppError } from '../../base/errors.ts';
 import { type FileStamp, isRacy, sameStamp } from '../../base/files/file-stamp.ts';

@@ -1,9 +1,8 @@
 /**
- * File systems that were mounted in the document root, or at its place, and are not mounted now.
+ * File systems that were mounted in the document root and are not mounted now.
  *
- * The mount point of an unmounted file system is an empty folder, as if all files had been deleted, yet the disk or
- * share will probably come back. Mount points are remembered across restarts, because the service may start before a
- * share is mounted; this memory may be lost at any time.
+ * The mount point is then an empty folder, as if all files had been deleted, yet the disk or share will probably come
+ * back. Mount points are remembered across restarts, because the service may start before a share is mounted.
  */
 import type { Log } from '../../base/log.ts';
 import { MemoryFile } from '../../base/files/memory-file.ts';
@@ -51,10 +50,7 @@ export class UnmountedFolders {
     this.#points = this.#memory?.load(load) ?? new Map();
   }
 
-  /**
-   * Files missing below a mount point that changed before the end of the look count as away, however short the change
-   * was.
-   */
+  /** Files missing below a mount point that changed before the end of the look count as away. */
   async during<T>(folder: () => string, look: () => Promise<T>): Promise<T> {
     const before = this.#seen;
     const early = this.#read(folder());

@@ -1,4 +1,4 @@
-/** Files that no kind publishes, with the reason, so that nobody looks for them in vain. */
+/** With the reason, so that nobody looks for them in vain. */
 import { extensionOf, sortedByBytes } from '../../base/paths.ts';
 import { isAtOrBelow } from '../document-root.ts';
 import type { ScanProblem } from './scan.ts';
@@ -46,7 +46,7 @@ export class UnservedFiles {
     for (const one of this.#rels) if (isAtOrBelow(one, rel)) this.#rels.delete(one);
   }
 
-  /** By rel in byte order; `rejected` are files of a kind that found nothing in them to publish. */
+  /** By rel; `rejected` are files of a kind that found nothing in them to publish. */
   list(rejected: Iterable<string>): ScanProblem[] {
     const found = [
       ...Array.from(this.#rels, (rel) => ({ rel, text: this.#reasonOf(rel) })),

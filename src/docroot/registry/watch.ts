@@ -1,10 +1,10 @@
 /**
  * Reports changed paths of the document root.
  *
- * The kernel's events are hints: they repeat, name paths that are gone again, and are dropped under pressure. So
- * paths are gathered for a moment and reported as a set, or as "everything" when there are too many, when the root
- * was replaced or a file system mounted inside (which causes no events), and repeatedly where other machines change
- * files. The caller must still rescan now and then.
+ * The kernel's events are hints: they repeat, name paths that are gone, and are dropped under pressure. So paths are
+ * gathered and reported as a set, or as "everything" when there are too many, when the root was replaced or a file
+ * system mounted inside (which causes no events), and repeatedly where other machines change files. The caller must
+ * still rescan now and then.
  */
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import { errnoOf } from '../../base/errors.ts';
@@ -15,10 +15,7 @@ import { mountChanges, MountList, type Mounts, mountsInside } from '../../base/f
 
 interface WatchOptions {
   readonly root: DocumentRoot;
-  /**
-   * Rels to look at again, or everything; everything after a failed call. The next call waits until this one has
-   * settled.
-   */
+  /** Everything after a failed call. The next call waits until this one has settled. */
   readonly onPaths: (rels: ReadonlySet<string> | 'everything') => Promise<void>;
   readonly log: Log;
   /** How often it is checked that the watched folder still is the root, in ms. */
@@ -82,12 +79,12 @@ export class DocrootWatch {
     }
   }
 
-  /** Falls back to repeated looks at everything: a limit on watches that was hit once is hit again. */
+  /** A limit on watches that was hit once is hit again: from now on everything is looked at repeatedly. */
   #onFailure(error: unknown): void {
     this.#watcher?.close();
     this.#watcher = null;
     this.#nextWalkAt = 0;
-    // The system's message is "no space left on device", which misleads people to look at their disks.
+    // The system's message, "no space left on device", misleads people to look at their disks.
     const remedy =
       errnoOf(error) === 'ENOSPC' ? { remedy: 'raise fs.inotify.max_user_watches' } : {};
     this.#options.log.warning(

@@ -1,4 +1,4 @@
-/** The bytes of an upload: counted, hashed and sampled as they pass, and kept aside until their name is known. */
+/** Counted, hashed and sampled as they pass, and kept aside until their name is known. */
 import type { FileHandle } from 'node:fs/promises';
 import { AppError } from '../../base/errors.ts';
 import { mediaTypeOf } from '../../base/files/media-type.ts';
@@ -48,7 +48,7 @@ export class UploadContent {
   }
 }
 
-/** Content in a file that is already unlinked, so that nothing is left of it whatever happens. */
+/** In a file that is already unlinked, so that nothing is left of it. */
 export class StagedContent implements AsyncDisposable {
   readonly #handle: FileHandle;
   #size = 0;
@@ -140,8 +140,8 @@ function textType(text: string): string {
 }
 
 /**
- * Throws `bad-request` unless strict sniffing accepts the file: its type is on the list (an empty list allows all),
- * fits the extension, and fits the declared type.
+ * Throws `bad-request` unless the sniffed type is on the list (an empty list allows all), fits the extension, and
+ * fits the declared type.
  */
 export function requireFittingType(
   name: string,

@@ -1,9 +1,7 @@
 /**
- * Refuses names that would be executed, that would change how another file is run or read, or that another system
- * would take for a different name.
+ * Refuses names that would be executed, change how another file is run or read, or mean a different name elsewhere.
  *
- * Allowing too little costs a renaming, allowing too much gives the machine away; so names are judged by what any
- * file system could make of them.
+ * Allowing too little costs a renaming, allowing too much gives the machine away.
  */
 import { AppError } from '../../base/errors.ts';
 import { extensionOf } from '../../base/paths.ts';
@@ -35,7 +33,7 @@ const CONTROL_NAMES: ReadonlySet<string> = new Set([
   'pyproject.toml',
   'tsconfig.json',
 ]);
-/** Devices on Windows, whatever the extension: such a file could not be copied there, backed up or opened. */
+/** Devices on Windows, whatever the extension: such a file could not be copied there. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/;
 /** Reverse the text direction or break the line: the name would read as another one. */
 const MISLEADING = /[\p{Bidi_Control}\u2028\u2029\ufeff]/u;

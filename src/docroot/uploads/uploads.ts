@@ -1,9 +1,8 @@
 /**
  * Files uploaded over the network, put into the document root whole or not at all.
  *
- * A body that is cut off, too large or malformed anywhere, also after the file, never gets a name. A stored file
- * answers under its name before the sender gets a response. The bytes go straight into a hidden temporary file beside
- * their place; only the rename happens under the file's lock, so a slow sender blocks nobody.
+ * A body that is cut off, too large or malformed anywhere never gets a name. A stored file answers under its name
+ * before the sender gets a response. Only the rename happens under the file's lock, so a slow sender blocks nobody.
  */
 import { lstatSync, realpathSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -54,11 +53,11 @@ interface UploadOrder {
   /** Called once the name is known and well formed. */
   readonly onName: (name: string) => void;
   /**
-   * Called under the lock before a new file gets its name, with the `ownText` it will have; throwing abandons the
-   * upload. It may still turn out to be an overwrite, when another program is quicker.
+   * Under the lock before a new file gets its name, with the `ownText` it will have; throwing abandons the upload. It
+   * may still become an overwrite, when another program is quicker.
    */
   readonly onCreate: (name: string, ownText: string | null) => Promise<void>;
-  /** Called under the lock right before the file gets its name; throwing abandons the upload. */
+  /** Under the lock right before the file gets its name; throwing abandons the upload. */
   readonly onNaming: () => Promise<void>;
   /** Called at once when the bytes are in their place; they stay there whatever fails later. */
   readonly onPlaced: (isNew: boolean) => void;
@@ -94,9 +93,9 @@ export class Uploads {
   }
 
   /**
-   * Resolves when the file is in the document root, answers under its name and has been read once, so that listings
-   * show what is wrong with it. Throws `bad-request`, `conflict`, `too-large`, `locked`, `not-writable`, `no-space`;
-   * the document root is then unchanged.
+   * Resolves when the file answers under its name and has been read once, so that listings show what is wrong with
+   * it. Throws `bad-request`, `conflict`, `too-large`, `locked`, `not-writable`, `no-space`; the document root is
+   * then unchanged.
    */
   async store(order: UploadOrder): Promise<StoredUpload> {
     if (order.fields === null) throw invalidUploadName();
@@ -231,7 +230,7 @@ class Reception {
     const { rel, path, isTaken } = await this.#locate(name);
     const held: HeldLock[] = [];
     try {
-      // Checked early to spare the transfer; the check under the lock is the one that counts.
+      // Spares the transfer; the check under the lock counts.
       if (isTaken && !rules.overwrites) throw existsAlready();
       const { overwritten } = await replaceFile({
         path,
@@ -285,7 +284,7 @@ class Reception {
     return { rel, path: targetPath(root, rel), isTaken: found !== undefined };
   }
 
-  /** Names that differ only in Unicode normalisation are one name: an existing file keeps its spelling. */
+  /** An existing file keeps its spelling: names that differ only in Unicode normalisation are one name. */
   async #spellingOnDisk(name: string): Promise<string> {
     const { root } = this.#options.registry;
     if (!/[^\x20-\x7e]/.test(name) || isThere(root.absolute(name))) return name;
@@ -314,7 +313,7 @@ function requireInside(root: Registry['root'], path: string): string {
   throw new AppError('bad-request', 'Filename must stay at the document root');
 }
 
-/** False for the empty field without a file name that a browser sends when no file was chosen. */
+/** A browser sends an empty field without a file name when no file was chosen. */
 async function isChosen({ filename, content }: UploadField): Promise<boolean> {
   if (filename !== '') return true;
   for await (const chunk of content) {
