@@ -39,6 +39,13 @@ test('how a query begins', () => {
     isSearch: true,
     isOnlySearch: false,
   });
+  // What stands behind the first stage is not read: it may be long, and a page asks several times.
+  expect(startOf('error | no such stage')).toEqual({
+    first: 'error',
+    isSearch: true,
+    isOnlySearch: false,
+  });
+  expect(startOf('error | ').isOnlySearch).toBe(true);
   expect(startOf('from a | head 5')).toEqual({
     first: 'from a',
     isSearch: false,

@@ -18,6 +18,8 @@ import { TerseReader, terseStageEnd } from './terse-reader.ts';
 interface ParseOptions {
   /** `events.search.implicit_terms`: a first stage without a command is a search. */
   readonly implicitTerms: boolean;
+  /** Nothing behind the first stage is looked at. */
+  readonly isFirstOnly?: boolean;
 }
 
 /** Commands whose terse form may hold a query in brackets. */
@@ -57,7 +59,8 @@ class QueryParser {
   parse(from: number, to: number): Query {
     let at = from;
     let problem: Problem | null = null;
-    while (problem === null) {
+    const most = this.#options.isFirstOnly === true ? 1 : Infinity;
+    while (problem === null && this.#stages.length < most) {
       while (at < to && /[\s|]/.test(this.#text[at]!)) at++;
       if (at >= to) break;
       const head = this.#head(at, to);
@@ -116,7 +119,9 @@ class QueryParser {
     const text = this.#text.slice(at, to);
     if (!isSqlStatement(text)) return;
     const meant = queryOfSql(text);
-    const isRead = meant !== null && parseQuery(meant, this.#options).problem === null;
+    const isRead =
+      meant !== null &&
+      parseQuery(meant, { implicitTerms: this.#options.implicitTerms }).problem === null;
     const shape = 'from <dataset> | where … | stats … BY … | sort … | head … | table …';
     const message =
       'SQL is not understood here: datasets are read by from, and words to search for stand in double quotes';

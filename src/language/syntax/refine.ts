@@ -1,4 +1,5 @@
 /** Queries changed as a reader of results does; the rest of the text stays as typed. */
+import type { Stage } from './ast.ts';
 import { parseQuery } from './parse.ts';
 import { quoted } from './terse-reader.ts';
 
@@ -11,29 +12,43 @@ interface QueryStart {
 }
 
 export function startOf(query: string): QueryStart {
-  const [stage, ...others] = parseQuery(query, { implicitTerms: true }).stages;
+  const { stage, rest } = firstStage(query);
   if (stage === undefined) {
     const isSearch = query.trim() === '';
     return { first: '', isSearch, isOnlySearch: isSearch };
   }
   const first = query.slice(stage.place.at, stage.place.at + stage.place.length).trim();
   const isSearch = stage.command === 'search' && stage.arguments.form === 'terse';
-  return { first, isSearch, isOnlySearch: isSearch && others.length === 0 };
+  return { first, isSearch, isOnlySearch: isSearch && /^[\s|]*$/.test(rest) };
 }
 
-/**
- * Returns the query unchanged when it does not begin with a search by terms. It is parsed once, however many terms
- * are tried.
- */
+interface FirstStage {
+  readonly query: string;
+  readonly stage: Stage | undefined;
+  /** What is written behind it. */
+  readonly rest: string;
+}
+
+let last: FirstStage = { query: '', stage: undefined, rest: '' };
+
+/** A page asks several times, and a query of 64 KB takes 30 ms to be parsed. */
+function firstStage(query: string): FirstStage {
+  if (query === last.query) return last;
+  const [stage] = parseQuery(query, { implicitTerms: true, isFirstOnly: true }).stages;
+  const rest = stage === undefined ? '' : query.slice(stage.place.at + stage.place.length);
+  last = { query, stage, rest };
+  return last;
+}
+
+/** Returns the query unchanged when it does not begin with a search by terms. */
 export function termsAdder(query: string): (terms: string) => string {
   if (query.trim() === '') return (terms) => terms || query;
-  const stage = parseQuery(query, { implicitTerms: true }).stages[0];
+  const { stage, rest } = firstStage(query);
   const isSearch = stage?.command === 'search' && stage.arguments.form === 'terse';
   if (stage === undefined || !isSearch) return () => query;
-  const end = stage.place.at + stage.place.length;
-  const head = query.slice(0, end).trimEnd();
-  const rest = query.slice(end).trimStart();
-  const tail = rest === '' ? '' : ` ${rest}`;
+  const head = query.slice(0, query.length - rest.length).trimEnd();
+  const after = rest.trimStart();
+  const tail = after === '' ? '' : ` ${after}`;
   // A space binds weakest: the existing terms stay together.
   return (terms) => (terms === '' ? query : `${head} ${terms}${tail}`);
 }
