@@ -4,9 +4,14 @@
  */
 import { extractPairs } from './events/intake/extract/pairs.ts';
 import { KeptReader } from './events/store/cached-reader.ts';
+import type { EventReader } from './events/store/reader.ts';
+import type { Database } from 'bun:sqlite';
+import { type Keyed, ORDER_KEYS, problemText } from './events/parts/sealed-tier.ts';
+import { foldedText } from './events/read/term.ts';
 import { type MakeEventFilter, QueryProblem } from './events/read/query-filter.ts';
 import { createEventFilter } from './language/plan/event-filter.ts';
 import { Problem } from './language/syntax/problem.ts';
+import type { EventStore, SealedEvents } from './language/sources/events.ts';
 import type { SearchParts } from './language/sources/open-sources.ts';
 import { isObject, valueOfJson, type Value } from './language/expressions/value.ts';
 
@@ -27,18 +32,53 @@ export const makeEventFilter: MakeEventFilter = (query) => {
 
 const keptReader = new KeptReader();
 
+export function eventStore(reader: EventReader): EventStore {
+  return {
+    db: reader.db,
+    indexNames: () => reader.indexNames(),
+    term: (text, readable) => reader.term(text, 'data', readable),
+    sealed: sealedEvents(reader),
+  };
+}
+
+const ORDERS = { forward: 'id', newest: 'time DESC, id DESC' } as const;
+
+function sealedEvents(reader: EventReader): SealedEvents {
+  const { sealed } = reader;
+  return {
+    get isEmpty() {
+      return sealed.isEmpty;
+    },
+    term: (text) => reader.sealedTerm(text, 'data'),
+    problems: () => sealed.problems.map(problemText),
+    tables: ({ texts, ...wanted }) => {
+      const terms = texts.map((text) => ({ folded: foldedText(text), inData: true }));
+      const hint = { ...wanted, terms };
+      if (sealed.partsFor(hint).length === 0) return null;
+      return {
+        each: (sql) => sealed.tables(hint, sql),
+        keys: (order) => ORDER_KEYS[ORDERS[order]],
+        merged: <Row>(
+          order: keyof typeof ORDERS,
+          sql: string,
+          own: Iterable<Row>,
+          read: (db: Database) => Iterable<Row>,
+        ) => {
+          const rows = own as Iterable<Row & Keyed>;
+          const more = read as (db: Database) => Iterable<Row & Keyed>;
+          return sealed.merged(ORDERS[order], { hint, sql }, rows, more);
+        },
+      };
+    },
+  };
+}
+
 /** What queries need of the events, which they do not know. */
 export const searchParts: SearchParts = {
   openEvents: (directory) => {
     const taken = keptReader.take(directory);
     if (taken === null) return null;
-    const { reader } = taken;
-    return {
-      db: reader.db,
-      indexNames: () => reader.indexNames(),
-      term: (text, readable) => reader.term(text, 'data', readable),
-      close: () => taken.release(),
-    };
+    return { ...eventStore(taken.reader), close: () => taken.release() };
   },
   extract: (style, text) => {
     if (style === 'kv') return extractPairs(text, 'kv') as Record<string, Value> | null;

@@ -15,6 +15,7 @@ import { readabilityJobs } from './docroot/parsing/readable-tables.ts';
 import { makeEventFilter, searchParts } from './event-queries.ts';
 import { eventIndexJobs } from './events/read/indexer.ts';
 import { eventReadJobs } from './events/read/read-jobs.ts';
+import { sealJobs } from './events/parts/seal-jobs.ts';
 import { writerJobs } from './events/store/writer-jobs.ts';
 import { pipelineJobs } from './language/run/search-jobs.ts';
 import { indexJobs } from './fulltext/index-jobs.ts';
@@ -38,6 +39,7 @@ const roles = new Map<string, () => ChildJobs>([
   ['index', indexJobs],
   ['events', writerJobs],
   ['events-index', eventIndexJobs],
+  ['events-seal', sealJobs],
 ]);
 
 /** A worker process: serves the jobs of its role on a unix socket until the parent ends. Throws `usage`. */

@@ -90,6 +90,7 @@ function problemsOf(services: ServerServices): string[] {
   const problems = [
     told === null ? null : `state database: ${told}`,
     events.ingest.problem === null ? null : `event storage: ${events.ingest.problem}`,
+    events.sealing.problem === null ? null : `event storage: ${events.sealing.problem}`,
   ].filter((one) => one !== null);
   return problems.map((text) =>
     text.replaceAll(config.state_dir, '<state_dir>').replaceAll(config.docroot, '<docroot>'),

@@ -78,8 +78,21 @@ export function registerEventMetrics(
     const { commitSeconds, commits } = events.ingest.stats();
     return { sum: commitSeconds, count: commits };
   });
-  metrics.gauge('svc_event_store_bytes', 'Bytes of the event database in use.', () =>
-    events.sizeIfOpen(),
+  metrics.gauge(
+    'svc_event_store_bytes',
+    'Bytes of the event database in use, and of sealed events.',
+    () => events.sizeIfOpen(),
+  );
+  metrics.gauge(
+    'svc_events_sealed_total',
+    'Events moved into Parquet files since the start.',
+    () => events.sealing.count,
+    'counter',
+  );
+  metrics.gauge(
+    'svc_event_sealing_failed',
+    '1 while events cannot be sealed, as on a full disk.',
+    () => Number(events.sealing.problem !== null),
   );
   metrics.gauge(
     'svc_events_pruned_total',

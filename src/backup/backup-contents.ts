@@ -3,7 +3,7 @@
  * copy whose rows no longer have the numbers 1…n is kept, because nothing else holds their ids.
  */
 import { Database } from 'bun:sqlite';
-import { type FileHandle, lstat, mkdir, readdir, readlink, rm } from 'node:fs/promises';
+import { type FileHandle, link, lstat, mkdir, readdir, readlink, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { unlessGone } from '../base/files/file-stamp.ts';
@@ -12,6 +12,8 @@ import { bindToContent, fileOfOwnIds } from '../tables/copy/moved-copy.ts';
 import { isCompanion } from '../docroot/companions.ts';
 import { ARRIVALS_FILE } from '../docroot/registry/arrivals.ts';
 import { COMPANION_FOLDER, type DocumentRoot } from '../docroot/document-root.ts';
+import { readParts } from '../events/parts/manifest.ts';
+import { PARTS_FOLDER } from '../events/parts/part-format.ts';
 import { EVENTS_FILE } from '../events/store/schema.ts';
 import { DATABASE_FILE, SECRET_FILE } from '../store/state-files.ts';
 import type { ArchivePart } from './archive-format.ts';
@@ -40,6 +42,7 @@ export async function snapshotState(stateDir: string, folder: string): Promise<A
     const copy = join(folder, name);
     snapshot(source, copy);
     files.push({ part: 'state', rel: name, path: copy, link: null });
+    if (name === EVENTS_FILE) files.push(...(await sealedEvents(stateDir, copy, folder)));
   }
   for (const name of PLAIN_FILES) {
     const path = join(stateDir, name);
@@ -49,6 +52,27 @@ export async function snapshotState(stateDir: string, folder: string): Promise<A
     for await (const { rel, path, link } of walk(join(stateDir, name))) {
       files.push({ part: 'state', rel: `${name}/${rel}`, path, link });
     }
+  }
+  return files;
+}
+
+/** Those of the snapshot. A second name keeps a file that is dropped before it was read. */
+async function sealedEvents(
+  stateDir: string,
+  snapshotPath: string,
+  folder: string,
+): Promise<ArchiveFile[]> {
+  using db = new Database(snapshotPath, { readonly: true });
+  const files: ArchiveFile[] = [];
+  for (const { file, no } of readParts(db)) {
+    const rel = `${PARTS_FOLDER}/${file}`;
+    const path = join(stateDir, rel);
+    const second = join(folder, `${no}.parquet`);
+    const isKept = await link(path, second).then(
+      () => true,
+      () => false,
+    );
+    files.push({ part: 'state', rel, path: isKept ? second : path, link: null });
   }
   return files;
 }

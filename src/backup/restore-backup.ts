@@ -28,6 +28,7 @@ import { shortId } from '../base/ids.ts';
 import { syncPath } from '../base/files/atomic-file.ts';
 import { bindToFile } from '../tables/copy/moved-copy.ts';
 import { COMPANION_FOLDER, isAtOrBelow } from '../docroot/document-root.ts';
+import { PARTS_FOLDER } from '../events/parts/part-format.ts';
 import { EVENTS_FILE } from '../events/store/schema.ts';
 import { derivedIn, removeDerived } from '../store/leftovers.ts';
 import { DATABASE_FILE, RESTORE_MARKER, SECRET_FILE } from '../store/state-files.ts';
@@ -352,7 +353,8 @@ function stepsOf(
     const path = join(stateDir, name);
     const belongs =
       name.startsWith(DATABASE_FILE) || name.startsWith('events') || name === SECRET_FILE;
-    if (DERIVED.includes(name) || (belongs && !isFolder(path))) derivedIn(path).forEach(leave);
+    const isOurs = DERIVED.includes(name) || name === PARTS_FOLDER;
+    if (isOurs || (belongs && !isFolder(path))) derivedIn(path).forEach(leave);
   }
   const coming: Step[] = [];
   for (const place of places) {

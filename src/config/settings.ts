@@ -556,6 +556,15 @@ export const settings = {
     default: false,
     summary: 'Accepts a credential in the query of Splunk routes.',
   }),
+  'events.seal_after_minutes': integer({
+    default: 0,
+    min: 0,
+    max: 525_600,
+    live: true,
+    unit: 'minutes',
+    summary:
+      'Age at which events are moved into Parquet files below `events/` of the state, which take a fraction of the disk; 0 leaves them in the database.',
+  }),
   'events.retention.max_age_days': optional(
     integer({
       default: 0,

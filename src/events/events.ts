@@ -13,11 +13,13 @@ import type { Log } from '../base/log.ts';
 import { ChildPool } from '../processes/child-pool.ts';
 import { ChildSupply } from '../processes/child-supply.ts';
 import type { Config } from '../config/settings.ts';
+import { partBytes, partWith } from './parts/manifest.ts';
 import type { EventRow } from './event.ts';
 import { EVENT_SELECT } from './event.ts';
 import type { IndexTotals } from './read/index-totals.ts';
 import { Ingest } from './intake/writer-queue.ts';
 import { unavailable } from './intake/queue-room.ts';
+import { Sealing } from './parts/sealing.ts';
 import { EVENTS_FILE } from './store/schema.ts';
 import { identityOf } from './store/store-file.ts';
 import { NOT_WRITABLE } from './store/writer-jobs.ts';
@@ -50,6 +52,7 @@ const MIB = 2 ** 20;
 
 export class Events {
   readonly ingest: Ingest;
+  readonly sealing: Sealing;
   readonly stateDir: string;
   readonly #options: EventsOptions;
   readonly #indexers: ChildPool;
@@ -94,6 +97,22 @@ export class Events {
       maxRssBytes: 512 * MIB,
       idleMs: INDEXER_IDLE_MS,
     });
+    this.sealing = new Sealing({
+      stateDir: this.stateDir,
+      children: new ChildPool({
+        role: 'events-seal',
+        size: 1,
+        command: (socketPath) => options.command('events-seal', socketPath),
+        socketDir,
+        log,
+        maxRssBytes: 1024 * MIB,
+        idleMs: INDEXER_IDLE_MS,
+      }),
+      ingest: this.ingest,
+      afterMinutes: () => options.config().events.seal_after_minutes,
+      clock,
+      log,
+    });
   }
 
   /** A damaged store sets `ingest.problem`; the rest of the server runs. */
@@ -102,6 +121,7 @@ export class Events {
       this.#indexLater(0);
       this.#lookTimer = setInterval(() => this.#lookForOthers(), LOOK_MS);
       this.#lookTimer.unref();
+      this.sealing.start();
     });
     return this.#opened;
   }
@@ -113,10 +133,14 @@ export class Events {
   }
 
   /** Throws `unavailable` while the store cannot be read. */
-  get(id: number): EventRow | null {
-    return this.#read((db) =>
-      db.query<EventRow, [number]>(`SELECT ${EVENT_SELECT} FROM events WHERE id = ?`).get(id),
-    );
+  async get(id: number): Promise<EventRow | null> {
+    const { row, isSealed } = this.#read((db) => ({
+      row: db.query<EventRow, [number]>(`SELECT ${EVENT_SELECT} FROM events WHERE id = ?`).get(id),
+      isSealed: partWith(db, id).length > 0,
+    }));
+    if (row !== null || !isSealed) return row;
+    const response = await this.request('events-one', { id });
+    return (await response.json()) as EventRow | null;
   }
 
   /** Number for the next request on a HEC channel; 0 for an unused channel. */
@@ -134,13 +158,19 @@ export class Events {
   newestId(): number {
     return this.#read(
       (db) =>
-        db.query<{ id: number | null }, []>('SELECT max(id) AS id FROM events').get()?.id ?? 0,
+        db
+          .query<{ id: number }, []>(
+            'SELECT max(coalesce((SELECT max(id) FROM events), 0), coalesce((SELECT max(max_id) FROM parts), 0)) AS id',
+          )
+          .get()!.id,
     );
   }
 
   /** `after` exclusive, `upTo` inclusive, ascending; at most `limit` events and little more than 1 MiB of text. */
-  between(after: number, upTo: number, limit: number): EventRow[] {
-    return this.#read((db) => {
+  async between(after: number, upTo: number, limit: number): Promise<EventRow[]> {
+    const hot = this.#read((db) => {
+      const sealed = 'SELECT 1 FROM parts WHERE max_id > ? AND min_id <= ? LIMIT 1';
+      if (db.query(sealed).get(after, upTo) !== null) return null;
       const rows: EventRow[] = [];
       let size = 0;
       const found = db
@@ -155,6 +185,9 @@ export class Events {
       }
       return rows;
     });
+    if (hot !== null) return hot;
+    const response = await this.request('events-between', { after, upTo, limit });
+    return (await response.json()) as EventRow[];
   }
 
   indexNames(): string[] {
@@ -172,12 +205,12 @@ export class Events {
     return (await response.json()) as IndexTotals[];
   }
 
-  /** Bytes of database pages in use. */
+  /** Bytes of database pages in use, and of sealed events. */
   sizeInUse(): number {
     return this.#read((db) => {
       const one = (pragma: string): number =>
         Number(Object.values(db.query(`PRAGMA ${pragma}`).get() as object)[0]);
-      return (one('page_count') - one('freelist_count')) * one('page_size');
+      return (one('page_count') - one('freelist_count')) * one('page_size') + partBytes(db);
     });
   }
 
@@ -215,6 +248,7 @@ export class Events {
     this.#isClosing = true;
     if (this.#lookTimer !== null) clearInterval(this.#lookTimer);
     if (this.#indexTimer !== null) clearTimeout(this.#indexTimer);
+    await this.sealing.stop();
     await this.#indexers.stop();
     this.#db?.close();
     this.#db = null;

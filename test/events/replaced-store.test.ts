@@ -25,11 +25,11 @@ test('a new store in the place of a damaged one is read without a restart', asyn
     readers: {} as ChildPool,
   });
   put(path, ['old', 'older']);
-  expect([events.get(1)?.data, events.newestId()]).toEqual(['old', 2]);
+  expect([(await events.get(1))?.data, events.newestId()]).toEqual(['old', 2]);
   for (const end of ['', '-wal', '-shm']) renameSync(path + end, `${path}-damaged${end}`);
   // As a writer does that finds none.
   put(path, ['new']);
-  expect([events.get(1)?.data, events.newestId()]).toEqual(['new', 1]);
+  expect([(await events.get(1))?.data, events.newestId()]).toEqual(['new', 1]);
   await events.close();
 });
 

@@ -8,6 +8,7 @@ import type { Audit, AuditNote } from '../../src/accounts/audit/audit.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
 import type { Config } from '../../src/config/settings.ts';
+import { EventReader } from '../../src/events/store/reader.ts';
 import { DirectStore } from '../../src/events/store/direct-store.ts';
 import { previewRetention } from '../../src/events/retention/prune-preview.ts';
 import { type PrunedStore, Retention } from '../../src/events/retention/retention.ts';
@@ -42,7 +43,11 @@ test('over the total size the oldest go until 95 % of it is left, not more', asy
   const max = Math.floor(direct.sizeInUse() * 0.97);
   const rules = { max_age_days: null, max_bytes: null, total_max_bytes: max, indexes: {} };
   const facts = { totals: direct.indexTotals(), sizeInUse: direct.sizeInUse(), now: 0 };
-  const [expected] = previewRetention(direct.store.db, { ...rules, interval_seconds: 1 }, facts);
+  const reader = new EventReader(folder.at('total'));
+  const [expected] = reader.snapshot(() =>
+    previewRetention(reader, { ...rules, interval_seconds: 1 }, facts),
+  );
+  reader.close();
   const { retention, notes } = retentionOf(direct, rules);
   const [pruned] = await retention.run();
   const left = direct.sizeInUse() / max;

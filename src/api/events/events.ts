@@ -171,10 +171,12 @@ async function list(context: Context): Promise<Reply> {
   });
   const next = answer.headers.get(LIST_HEADERS.next);
   const total = answer.headers.get(LIST_HEADERS.total);
+  const incomplete = answer.headers.get(LIST_HEADERS.incomplete);
   const headers = {
     ...ignoredHeader(context, LIST_PARAMETERS),
     ...nextLink(context, next === null ? null : cursorAfter(Number(next))),
     ...(total !== null && { 'X-Total-Count': total }),
+    ...(incomplete !== null && { 'X-Incomplete': incomplete }),
   };
   const body = answer.body as ReadableStream<Uint8Array>;
   const isAllowed = async (): Promise<boolean> =>

@@ -57,6 +57,19 @@ export const eventFailureBodies: FailureBodies = (status) =>
     ? [{ schema: Type.Union([fieldErrorsModel, Type.Array(fieldErrorsModel)]) }]
     : null;
 
+/** Sealed events that cannot be read. */
+const incomplete = Type.Optional(
+  Type.Array(
+    Type.Object({
+      part: Type.String(),
+      events: Type.Integer(),
+      from: dateTime,
+      to: dateTime,
+      reason: Type.String(),
+    }),
+  ),
+);
+
 export const histogramModel = Type.Object(
   {
     interval: Type.String(),
@@ -72,6 +85,7 @@ export const histogramModel = Type.Object(
     total: Type.Integer(),
     series: Type.Optional(Type.Array(Type.String())),
     truncated: Type.Boolean(),
+    incomplete,
     elapsed_ms: Type.Integer(),
   },
   { $id: 'EventHistogram' },
@@ -91,6 +105,7 @@ export const fieldSummaryModel = Type.Object(
     ),
     sampled: Type.Integer(),
     truncated: Type.Boolean(),
+    incomplete,
     elapsed_ms: Type.Integer(),
   },
   { $id: 'EventFields' },

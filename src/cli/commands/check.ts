@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { openCatalogue } from '../catalogue.ts';
-import { findStoreProblem } from '../../events/store/store-problem.ts';
+import { findPartProblems, findStoreProblem } from '../../events/store/store-problem.ts';
 import { DATABASE_FILE } from '../../store/state-files.ts';
 import { readCertificate } from '../../http/certificate.ts';
 import { AppError } from '../../base/errors.ts';
@@ -39,6 +39,7 @@ export async function check(invocation: Invocation): Promise<number> {
   const tampering = await catalogue.findAuditProblem();
   const listener = await catalogue.findListenerProblem();
   const damage = findStoreProblem(config.state_dir);
+  const parts = damage === null ? findPartProblems(config.state_dir) : [];
   const unusable = await certificateProblem(config);
   const doubts = unusable === null ? await tlsWarnings(config, Date.now()) : [];
   const findings: Findings = {
@@ -51,6 +52,7 @@ export async function check(invocation: Invocation): Promise<number> {
       ...catalogue.problems.map(({ rel, reason }) => ({ resource: rel, reason })),
       ...(tampering === null ? [] : [{ resource: 'audit', reason: tampering }]),
       ...(damage === null ? [] : [{ resource: 'events', reason: damage }]),
+      ...parts.map((reason) => ({ resource: 'events', reason })),
       ...(listener === null ? [] : [{ resource: 'configuration', reason: listener }]),
       ...(unusable === null ? [] : [{ resource: 'TLS', reason: unusable }]),
     ],

@@ -3,7 +3,9 @@ import type { EventReader } from '../store/reader.ts';
 import type { Selection } from './selection.ts';
 import type { EventFilter, FilterQuery } from './query-filter.ts';
 import { type FilterLimit, filteredRows } from './query-filter.ts';
-import { selectionSql } from './selection.ts';
+import { selectionHint, selectionSql } from './selection.ts';
+import type { PartProblem } from '../parts/sealed-tier.ts';
+import { incompleteOf } from './histogram.ts';
 
 export interface FieldsOrder {
   readonly stateDir: string;
@@ -28,6 +30,8 @@ export interface FieldSummary {
   readonly fields: readonly FieldView[];
   readonly sampled: number;
   readonly truncated: boolean;
+  /** Events that cannot be read and are missing here. */
+  readonly incomplete?: readonly PartProblem[];
   readonly elapsed_ms: number;
 }
 
@@ -81,6 +85,7 @@ export function summariseFields(
     fields: all.map(([name, tally]) => viewOf(name, tally, order.top)),
     sampled,
     truncated: isTruncated,
+    ...incompleteOf(reader),
     elapsed_ms: Math.round(performance.now() - startedAt),
   };
 }
@@ -90,19 +95,19 @@ function sampledRows(
   { selection, sample }: FieldsOrder,
   filtering: { readonly filter: EventFilter; readonly limit: FilterLimit } | null,
 ): Iterable<SampledRow> {
-  const { sql, params } = selectionSql(reader, selection);
+  const wanted = {
+    where: (isSealed: boolean) => selectionSql(reader, selection, isSealed),
+    hint: selectionHint(selection),
+  };
   if (filtering !== null) {
-    const batches = filteredRows(reader.db, { sql, params }, { order: 'id DESC', ...filtering });
+    const batches = filteredRows(reader, wanted, { order: 'id DESC', ...filtering });
     return firstOf(batches, sample);
   }
-  return reader.db
-    .query<SampledRow, (string | number)[]>(
-      `SELECT "index", sourcetype, source, host, json(fields) AS fields FROM events WHERE ${sql} ORDER BY id DESC LIMIT ?`,
-    )
-    .iterate(...params, sample);
+  const list = '"index", sourcetype, source, host, json(fields) AS fields';
+  return firstOf([reader.rows<SampledRow>(list, 'id DESC', wanted)], sample);
 }
 
-function* firstOf(batches: Iterable<SampledRow[]>, count: number): Generator<SampledRow> {
+function* firstOf(batches: Iterable<Iterable<SampledRow>>, count: number): Generator<SampledRow> {
   let left = count;
   for (const batch of batches) {
     for (const row of batch) {

@@ -8,10 +8,10 @@ import {
   filteredRows,
   type FilterRow,
 } from './query-filter.ts';
-import type { EventReader } from '../store/reader.ts';
-import { type Selection, selectionSql } from './selection.ts';
+import type { EventReader, Wanted } from '../store/reader.ts';
+import type { PartProblem } from '../parts/sealed-tier.ts';
+import { type Selection, selectionHint, selectionSql } from './selection.ts';
 import { Series } from './series.ts';
-import type { SqlCondition } from './term.ts';
 import { memberAt } from '../../base/json/member-path.ts';
 
 export interface HistogramOrder {
@@ -46,6 +46,8 @@ export type Histogram =
       /** Past the limit of distinct values, those dropped at the time are in `OTHER`. */
       readonly series_capped?: true;
       readonly truncated: boolean;
+      /** Events that cannot be read and are missing here. */
+      readonly incomplete?: readonly PartProblem[];
       readonly elapsed_ms: number;
     }
   | { readonly tooMany: number };
@@ -88,16 +90,17 @@ export function countOverTime(
   filter: EventFilter | null,
 ): Histogram {
   const startedAt = performance.now();
-  const { sql, params } = selectionSql(reader, order.selection);
-  const { low, high } = reader.db
-    .query<{ low: number | null; high: number | null }, (string | number)[]>(
-      `SELECT min(time) AS low, max(time) AS high FROM events WHERE ${sql}`,
-    )
-    .get(...params)!;
-  const from = order.selection.earliest ?? low;
-  const to = order.selection.latest ?? (high === null ? null : high + 1);
+  const wanted: Wanted = {
+    where: (isSealed) => selectionSql(reader, order.selection, isSealed),
+    hint: selectionHint(order.selection),
+  };
+  const { earliest, latest } = order.selection;
+  const { low, high } = earliest !== null && latest !== null ? NO_ENDS : endsOf(reader, wanted);
+  const from = earliest ?? low;
+  const to = latest ?? (high === null ? null : high + 1);
   if (from === null || to === null || to <= from) {
-    return emptyAnswer(order.interval === 'auto' ? '1s' : order.interval, startedAt);
+    const empty = emptyAnswer(order.interval === 'auto' ? '1s' : order.interval, startedAt);
+    return { ...empty, ...incompleteOf(reader) };
   }
   const zone = TimeZone.named(order.timezone)!;
   const span = { from, to, zone };
@@ -109,18 +112,40 @@ export function countOverTime(
     untilMs: startedAt + order.budgetMs,
     onCut: ({ time }: { readonly time: number }) => (cut.at = time),
   };
-  const rows = rowsOf(reader, order, { sql, params }, filter === null ? null : { filter, limit });
+  const rows = rowsOf(reader, order, wanted, filter === null ? null : { filter, limit });
   const counted = count(rows, order, { starts, startedAt, cut });
   return {
     interval,
     from: timeText(from),
     to: timeText(to),
     ...counted,
+    ...incompleteOf(reader),
     elapsed_ms: Math.round(performance.now() - startedAt),
   };
 }
 
-function emptyAnswer(interval: string, startedAt: number): Histogram {
+const NO_ENDS = { low: null, high: null };
+
+/** Times of the first and the last event. */
+function endsOf(reader: EventReader, wanted: Wanted): { low: number | null; high: number | null } {
+  let [low, high] = [Infinity, -Infinity];
+  type Ends = { readonly low: number | null; readonly high: number | null };
+  for (const ends of reader.figures<Ends>('min(time) AS low, max(time) AS high', wanted)) {
+    low = Math.min(low, ends.low ?? Infinity);
+    high = Math.max(high, ends.high ?? -Infinity);
+  }
+  return low > high ? NO_ENDS : { low, high };
+}
+
+/** A member for the answer, where something is missing. */
+export function incompleteOf({ sealed }: EventReader): {
+  readonly incomplete?: readonly PartProblem[];
+} {
+  const { problems } = sealed;
+  return problems.length === 0 ? {} : { incomplete: problems };
+}
+
+function emptyAnswer(interval: string, startedAt: number): Counted & { readonly interval: string } {
   const elapsed = Math.round(performance.now() - startedAt);
   return {
     interval,
@@ -215,17 +240,20 @@ interface TimedValue {
 function rowsOf(
   reader: EventReader,
   { by }: HistogramOrder,
-  { sql, params }: SqlCondition,
+  wanted: Wanted,
   filtering: Filtering | null,
 ): Iterable<TimedValue> {
-  if (filtering !== null) return filteredValues(reader, by, { sql, params }, filtering);
+  if (filtering !== null) return filteredValues(reader, by, wanted, filtering);
   const split = by === null ? NO_SPLIT : splitSql(by);
   return valuesOf(
-    reader.db
-      .query<{ time: number; value: unknown }, (string | number)[]>(
-        `SELECT time, ${split.sql} AS value FROM events WHERE ${sql} ORDER BY time`,
-      )
-      .iterate(...split.params, ...params),
+    reader.rows<{ time: number; value: unknown }>(`time, ${split.sql} AS value`, 'time', {
+      ...wanted,
+      where: (isSealed) => {
+        const { sql, params } = wanted.where(isSealed);
+        // Bound in the order they stand in: those of the list first.
+        return { sql, params: [...split.params, ...params] };
+      },
+    }),
     split,
   );
 }
@@ -238,12 +266,12 @@ function* valuesOf(
 }
 
 function* filteredValues(
-  { db }: EventReader,
+  reader: EventReader,
   by: string | null,
-  condition: SqlCondition,
+  wanted: Wanted,
   filtering: Filtering,
 ): Generator<TimedValue> {
-  for (const rows of filteredRows(db, condition, { order: 'time', ...filtering })) {
+  for (const rows of filteredRows(reader, wanted, { order: 'time', ...filtering })) {
     for (const row of rows) {
       yield { time: row.time, value: by === null ? null : splitText(row, by) };
     }

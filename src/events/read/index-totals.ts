@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
+import { readParts } from '../parts/manifest.ts';
 import { EVENTS_FILE } from '../store/schema.ts';
 import { AppError } from '../../base/errors.ts';
 import { emptyProblem, hasStore } from '../store/store-problem.ts';
@@ -16,7 +17,8 @@ export interface IndexTotals {
 }
 
 export function indexTotals(db: Database): IndexTotals[] {
-  return db
+  const sealed = readParts(db);
+  const rows = db
     .query<IndexTotals, []>(
       `SELECT name AS "index", events, bytes,
          (SELECT created FROM events NOT INDEXED WHERE id >= first_id AND "index" = name ORDER BY id LIMIT 1) AS oldestStored,
@@ -25,6 +27,19 @@ export function indexTotals(db: Database): IndexTotals[] {
        FROM indexes ORDER BY name`,
     )
     .all();
+  if (sealed.length === 0) return rows;
+  return rows.map((row) => {
+    const own = sealed.filter((part) => part.index === row.index);
+    const least = (values: readonly (number | null)[]): number | null =>
+      values.reduce((a, b) => (a === null || (b !== null && b < a) ? b : a), null);
+    const newest = [row.newest, ...own.map(({ maxTime }) => maxTime)].filter((at) => at !== null);
+    return {
+      ...row,
+      oldest: least([row.oldest, ...own.map(({ minTime }) => minTime)]),
+      newest: newest.length === 0 ? null : newest.reduce((a, b) => Math.max(a, b)),
+      oldestStored: least([row.oldestStored, ...own.map(({ minCreated }) => minCreated)]),
+    };
+  });
 }
 
 /** Empty before the event service first ran there. */

@@ -232,7 +232,7 @@ function dropPruned(db: Database, partitions: readonly string[]): void {
     .get()!;
   for (const name of partitions) {
     const number = numberOf(name);
-    if (first === null || (number + 1) * STRATEGY.partitionIds > first) continue;
+    if ((number + 1) * STRATEGY.partitionIds > (first ?? lastGiven(db) + 1)) continue;
     db.run(`DROP TABLE ix.${name}`);
     db.run('DELETE FROM ix.grams WHERE partition = ?', [name]);
   }

@@ -2,9 +2,9 @@
  * Filters events by a query of the search language. This module does not depend on the language: `event-queries.ts`
  * connects both.
  */
-import type { Database } from 'bun:sqlite';
 import { EVENT_SELECT, type EventRow } from '../event.ts';
-import type { SqlCondition } from './term.ts';
+import type { MergeOrder } from '../parts/sealed-tier.ts';
+import type { EventReader, Wanted } from '../store/reader.ts';
 
 /** Times are microseconds. */
 export interface FilterRow extends EventRow {
@@ -68,15 +68,15 @@ const COLUMNS = `${EVENT_SELECT}, event_time`;
 
 /** Matching rows in batches, with `_time` as `time`; call inside a snapshot. Stops at the limit. */
 export function* filteredRows(
-  db: Database,
-  { sql, params }: SqlCondition,
+  reader: EventReader,
+  wanted: Wanted,
   {
     order,
     filter,
     limit,
     from = 'events',
   }: {
-    readonly order: string;
+    readonly order: MergeOrder;
     readonly filter: EventFilter;
     readonly limit?: FilterLimit;
     /** The table, with the index to use or none. */
@@ -85,11 +85,12 @@ export function* filteredRows(
 ): Generator<(FilterRow & { readonly time: number })[]> {
   let batch: (FilterRow & { readonly time: number })[] = [];
   let characters = 0;
-  const rows = db
-    .query<FilterRow & { readonly time: number }, (string | number)[]>(
-      `SELECT ${COLUMNS}, time FROM ${from} WHERE ${sql} ORDER BY ${order}`,
-    )
-    .iterate(...params);
+  const rows = reader.rows<FilterRow & { readonly time: number }>(
+    `${COLUMNS}, time`,
+    order,
+    wanted,
+    { from },
+  );
   for (const row of rows) {
     if (batch.length >= BATCH || characters >= BATCH_CHARACTERS) {
       yield filter(batch).map((at) => batch[at]!);

@@ -4,7 +4,7 @@
  * A list is read in pages of ids, because a snapshot kept for a slow client would prevent checkpoints of the
  * write-ahead log.
  */
-import type { Database } from 'bun:sqlite';
+import { AppError } from '../../base/errors.ts';
 import { csvCell } from '../../base/text/csv-cell.ts';
 import type { EventRow } from '../event.ts';
 import { EVENT_SELECT, eventJson } from '../event.ts';
@@ -16,10 +16,11 @@ import { timeText } from '../event-time.ts';
 import type { FilterQuery, MakeEventFilter } from './query-filter.ts';
 import { filteredRows, QUERY_PROBLEM_HEADER, QueryProblem, rowByRow } from './query-filter.ts';
 import { indexTotals } from './index-totals.ts';
-import { EventReader } from '../store/reader.ts';
+import { type Cut, EventReader, type Wanted } from '../store/reader.ts';
+import { damageText, NO_HINT, problemText } from '../parts/sealed-tier.ts';
+import type { MergeOrder } from '../parts/sealed-tier.ts';
 import type { Selection } from './selection.ts';
-import { selectionSql } from './selection.ts';
-import type { SqlCondition } from './term.ts';
+import { selectionHint, selectionSql } from './selection.ts';
 import { allOf } from './term.ts';
 
 export interface ListOrder {
@@ -41,7 +42,12 @@ export interface ListOrder {
 }
 
 /** Headers that carry figures beside the body. */
-export const LIST_HEADERS = { total: 'x-total', next: 'x-next' } as const;
+export const LIST_HEADERS = {
+  total: 'x-total',
+  next: 'x-next',
+  /** Events that cannot be read and are missing, as a list of texts in JSON. */
+  incomplete: 'x-incomplete',
+} as const;
 
 const BY_ID = 'events NOT INDEXED';
 const PAGE_EVENTS = 500;
@@ -72,6 +78,33 @@ export function eventReadJobs(makeFilter: MakeEventFilter): Record<string, Job> 
   return {
     'events-list': (body) => listEvents(body as ListOrder),
     'events-matching': (body) => matchingEvents(body as MatchingOrder, makeFilter),
+    'events-one': (body) => {
+      const { stateDir, id } = body as { stateDir: string; id: number };
+      return withReader(stateDir, (reader) => {
+        const hint = { ...NO_HINT, lowestId: id, highestId: id };
+        const where = () => ({ sql: 'id = ?', params: [id] });
+        const [row = null] = reader.rows<EventRow>(EVENT_SELECT, 'id', { where, hint });
+        const [problem] = row === null ? reader.sealed.problems : [];
+        if (problem === undefined) return Response.json(row && plainRow(row));
+        throw new AppError('unavailable', damageText(problem));
+      });
+    },
+    'events-between': (body) => {
+      const { stateDir, ...order } = body as {
+        stateDir: string;
+        after: number;
+        upTo: number;
+        limit: number;
+      };
+      return withReader(stateDir, (reader) => {
+        const { after, upTo, limit } = order;
+        const hint = { ...NO_HINT, lowestId: after + 1, highestId: upTo };
+        const where = () => ({ sql: 'id > ? AND id <= ?', params: [after, upTo] });
+        const cut = { offset: 0, limit };
+        const rows = reader.rows<EventRow>(EVENT_SELECT, 'id', { where, hint }, { cut });
+        return Response.json(fullPage(rows).rows.map(plainRow));
+      });
+    },
     'events-totals': (body) =>
       withReader((body as { stateDir: string }).stateDir, ({ db }) =>
         Response.json(indexTotals(db)),
@@ -91,6 +124,12 @@ export function eventReadJobs(makeFilter: MakeEventFilter): Record<string, Job> 
   };
 }
 
+/** Without what ordered it. */
+function plainRow(row: EventRow): EventRow {
+  const { id, index, sourcetype, source, host, data, created, updated, fields } = row;
+  return { id, index, sourcetype, source, host, data, created, updated, fields };
+}
+
 function withReader(stateDir: string, work: (reader: EventReader) => Response): Response {
   const reader = new EventReader(stateDir);
   try {
@@ -107,12 +146,11 @@ function matchingEvents(order: MatchingOrder, makeFilter: MakeEventFilter): Resp
   const ids: number[] = [];
   const head = withReader(order.stateDir, (reader) => {
     const filter = rowByRow(makeFilter(order.query));
-    const bounds = { sql: 'id > ? AND id <= ?', params: [order.aboveId, order.highestId] };
-    const condition = allOf([bounds, selectionSql(reader, order.selection)]);
+    const wanted = wantedOf(reader, order, order.highestId);
     let total = 0;
     // Newest first: among a million events the newest few are found at once.
-    const reading = { order: 'id DESC', filter, from: BY_ID };
-    for (const rows of filteredRows(reader.db, condition, reading)) {
+    const reading = { order: 'id DESC', filter, from: BY_ID } as const;
+    for (const rows of filteredRows(reader, wanted, reading)) {
       for (const { id } of rows) if (ids.length < order.most) ids.push(id);
       total += rows.length;
       if (!order.counts && total > order.most) break;
@@ -122,19 +160,25 @@ function matchingEvents(order: MatchingOrder, makeFilter: MakeEventFilter): Resp
   });
   if (ids.length === 0) return head;
   const reader = new EventReader(order.stateDir);
-  return new Response(streamOf(reader, linesOf(reader.db, ids)), head);
+  return new Response(streamOf(reader, linesOf(reader, ids)), head);
 }
 
 /** Skips events deleted since. */
-function* linesOf(db: Database, ids: readonly number[]): Generator<string> {
-  const one = db.query<EventRow, [number]>(`SELECT ${EVENT_SELECT} FROM events WHERE id = ?`);
+function* linesOf(reader: EventReader, ids: readonly number[]): Generator<string> {
   let text = '';
-  for (const id of ids) {
-    const row = one.get(id);
-    if (row !== null) text += `${eventJson(row)}\n`;
-    if (text.length < PAGE_CHARACTERS) continue;
-    yield text;
-    text = '';
+  for (let from = 0; from < ids.length; from += PAGE_EVENTS) {
+    const some = ids.slice(from, from + PAGE_EVENTS);
+    const list = { sql: 'id IN (SELECT value FROM json_each(?))', params: [JSON.stringify(some)] };
+    const hint = { ...NO_HINT, lowestId: some[0]!, highestId: some.at(-1)! };
+    const rows = reader.snapshot(() => [
+      ...reader.rows<EventRow>(EVENT_SELECT, 'id', { where: () => list, hint }),
+    ]);
+    for (const row of rows) {
+      text += `${eventJson(row)}\n`;
+      if (text.length < PAGE_CHARACTERS) continue;
+      yield text;
+      text = '';
+    }
   }
   if (text !== '') yield text;
 }
@@ -147,6 +191,8 @@ function listEvents(order: ListOrder): Response {
     const headers: Record<string, string> = {};
     if (total !== null) headers[LIST_HEADERS.total] = String(total);
     if (next !== null) headers[LIST_HEADERS.next] = String(next);
+    if (facts.incomplete.length > 0)
+      headers[LIST_HEADERS.incomplete] = JSON.stringify(facts.incomplete);
     return new Response(streamOf(reader, textPages(reader, order, facts)), { headers });
   } catch (error) {
     reader.close();
@@ -160,44 +206,75 @@ interface Facts {
   readonly total: number | null;
   /** Start of the next page and end of this one; null on the last page. */
   readonly next: number | null;
+  readonly incomplete: readonly string[];
 }
 
 function firstFacts(reader: EventReader, order: ListOrder): Facts {
-  const { db } = reader;
-  const newest =
-    db.query<{ id: number | null }, []>('SELECT max(id) AS id FROM events').get()?.id ?? 0;
+  const newest = reader.newestId();
   const highest = Math.min(newest, order.highestId ?? newest);
-  const { sql, params } = conditionOf(reader, order, highest);
-  const total = order.counts
-    ? db
-        .query<{ n: number }, (string | number)[]>(`SELECT count(*) AS n FROM events WHERE ${sql}`)
-        .get(...params)!.n
-    : null;
-  if (order.limit === null) return { highest, total, next: null };
+  const wanted = wantedOf(reader, order, highest);
+  const { offset, limit } = order;
+  // What is missing is told before the first row.
+  if (limit === null) reader.sealed.verify(wanted.hint);
+  else if (!reader.sealed.isEmpty)
+    fullPage(pageOf(reader, order, EVENT_SELECT, wanted, { offset, limit }));
+  const total = order.counts ? reader.count(wanted, isBounded(order.selection)) : null;
+  const incomplete = reader.sealed.problems.map(problemText);
+  const facts = { highest, total, next: null, incomplete };
+  if (limit === null) return facts;
   // By id alone: cheap compared with the rows.
-  const page = pageSql(order, 'id', sql);
-  const ids = db
-    .query<{ id: number }, (string | number)[]>(`${page.sql} LIMIT 2 OFFSET ?`)
-    .all(...params, ...page.params, order.offset + order.limit - 1);
-  return { highest, total, next: ids.length === 2 ? ids[0]!.id : null };
+  const end = { offset: offset + limit - 1, limit: 2 };
+  const ids = [...pageOf<{ id: number }>(reader, order, 'id', wanted, end)];
+  return { ...facts, next: ids.length === 2 ? ids[0]!.id : null };
 }
 
-function conditionOf(reader: EventReader, order: ListOrder, highest: number): SqlCondition {
-  const bounds = { sql: 'id > ? AND id <= ?', params: [order.aboveId ?? 0, highest] };
-  return allOf([bounds, selectionSql(reader, order.selection)]);
+/** Indexes and bounds of times and ids alone choose its events. */
+function isBounded({
+  members,
+  created,
+  updated,
+  createdAfter,
+  createdBefore,
+  terms,
+}: Selection): boolean {
+  const { index: _index, ...others } = members;
+  const times = [created, updated, createdAfter, createdBefore];
+  return terms.length === 0 && Object.keys(others).length === 0 && times.every((at) => at === null);
 }
 
-function pageSql(
-  order: ListOrder,
-  columns: string,
-  condition: string,
-): { sql: string; params: number[] } {
-  const direction = order.isDescending ? 'DESC' : 'ASC';
-  const after = order.afterId === null ? '' : ` AND id ${order.isDescending ? '<' : '>'} ?`;
+type Bounded = Pick<ListOrder, 'selection' | 'aboveId'>;
+
+function wantedOf(reader: EventReader, { selection, aboveId }: Bounded, highest: number): Wanted {
+  const bounds = { sql: 'id > ? AND id <= ?', params: [aboveId ?? 0, highest] };
   return {
-    sql: `SELECT ${columns} FROM ${order.isById === true ? BY_ID : 'events'} WHERE (${condition})${after} ORDER BY id ${direction}`,
-    params: order.afterId === null ? [] : [order.afterId],
+    where: (isSealed) => allOf([bounds, selectionSql(reader, selection, isSealed)]),
+    hint: selectionHint(selection, { lowestId: (aboveId ?? 0) + 1, highestId: highest }),
   };
+}
+
+function pageOf<Row>(
+  reader: EventReader,
+  { isDescending, afterId, isById }: ListOrder,
+  columns: string,
+  { where, hint }: Wanted,
+  cut: Cut,
+): Iterable<Row> {
+  const after = {
+    sql: `id ${isDescending ? '<' : '>'} ?`,
+    params: [afterId ?? (isDescending ? Number.MAX_SAFE_INTEGER : 0)],
+  };
+  const nearest = isDescending
+    ? { highestId: Math.min(hint.highestId ?? Infinity, after.params[0]! - 1) }
+    : { lowestId: Math.max(hint.lowestId ?? 0, after.params[0]! + 1) };
+  const order: MergeOrder = isDescending ? 'id DESC' : 'id';
+  const wanted = {
+    where: (isSealed: boolean) => allOf([where(isSealed), after]),
+    hint: { ...hint, ...nearest },
+  };
+  return reader.rows<Row>(columns, order, wanted, {
+    from: isById === true ? BY_ID : 'events',
+    cut,
+  });
 }
 
 function streamOf(reader: EventReader, pages: Iterator<string>): ReadableStream<Uint8Array> {
@@ -244,12 +321,8 @@ function* rowPages(
   for (let isMore = true; isMore && left > 0;) {
     const wanted = Math.min(left, PAGE_EVENTS);
     const { rows, isCut } = reader.snapshot(() => {
-      const { sql, params } = conditionOf(reader, step, upTo);
-      const page = pageSql(step, EVENT_SELECT, sql);
-      const found = reader.db
-        .query<EventRow, (string | number)[]>(`${page.sql} LIMIT ? OFFSET ?`)
-        .iterate(...params, ...page.params, wanted, step.offset);
-      return fullPage(found);
+      const cut = { offset: step.offset, limit: wanted };
+      return fullPage(pageOf(reader, step, EVENT_SELECT, wantedOf(reader, step, upTo), cut));
     });
     if (rows.length > 0) yield rows;
     isMore = isCut || rows.length === wanted;

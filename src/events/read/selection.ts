@@ -2,8 +2,9 @@
 import { QuotedTexts } from '../../base/text/quoted-text.ts';
 import type { EventReader } from '../store/reader.ts';
 import { firstIdCreatedFrom } from '../store/store.ts';
+import type { PartHint } from '../parts/sealed-tier.ts';
 import type { SqlCondition } from './term.ts';
-import { allOf } from './term.ts';
+import { allOf, foldedText, isTimeLike } from './term.ts';
 
 /** Exact filters by member. */
 export type MemberFilters = Readonly<
@@ -47,8 +48,12 @@ const COLUMNS = {
   host: 'host',
 } as const;
 
-/** A condition on `events`; only valid inside a snapshot of the reader. */
-export function selectionSql(reader: EventReader, selection: Selection): SqlCondition {
+/** A condition on `events`, of the hot tier or of sealed ones; only valid inside a snapshot of the reader. */
+export function selectionSql(
+  reader: EventReader,
+  selection: Selection,
+  isSealed = false,
+): SqlCondition {
   const conditions: SqlCondition[] = [];
   const add = (sql: string, ...params: (string | number)[]): void => {
     conditions.push({ sql, params });
@@ -56,12 +61,19 @@ export function selectionSql(reader: EventReader, selection: Selection): SqlCond
   for (const [name, value] of Object.entries(selection.members)) {
     add(`${COLUMNS[name as keyof typeof COLUMNS]} = ?`, value);
   }
+  if (isSealed) {
+    const { created, createdAfter, createdBefore } = selection;
+    if (created !== null) add('created = ?', created);
+    if (createdAfter !== null) add('created >= ?', createdAfter);
+    if (createdBefore !== null) add('created < ?', createdBefore);
+  }
   // `created` never decreases with the id, so its bounds become bounds of ids.
   const fromMicros = (micros: number): number => firstIdCreatedFrom(reader.db, micros);
   const { created, updated, createdAfter, createdBefore, earliest, latest, readable } = selection;
-  if (created !== null) add('id >= ? AND id < ?', fromMicros(created), fromMicros(created + 1));
-  if (createdAfter !== null) add('id >= ?', fromMicros(createdAfter));
-  if (createdBefore !== null) add('id < ?', fromMicros(createdBefore));
+  if (!isSealed && created !== null)
+    add('id >= ? AND id < ?', fromMicros(created), fromMicros(created + 1));
+  if (!isSealed && createdAfter !== null) add('id >= ?', fromMicros(createdAfter));
+  if (!isSealed && createdBefore !== null) add('id < ?', fromMicros(createdBefore));
   if (updated !== null) add('updated = ?', updated);
   if (earliest !== null) add('time >= ?', earliest);
   if (latest !== null) add('time < ?', latest);
@@ -69,8 +81,35 @@ export function selectionSql(reader: EventReader, selection: Selection): SqlCond
     // As one parameter: there may be more indexes than SQLite allows parameters.
     add('"index" IN (SELECT value FROM json_each(?))', JSON.stringify(readable));
   }
-  for (const term of selection.terms) conditions.push(reader.term(term, 'any', readable));
+  for (const term of selection.terms) {
+    conditions.push(isSealed ? reader.sealedTerm(term, 'any') : reader.term(term, 'any', readable));
+  }
   return allOf(conditions);
+}
+
+/** What parts of sealed events it concerns. */
+export function selectionHint(
+  { members, readable, earliest, latest, terms }: Selection,
+  ids: Pick<PartHint, 'lowestId' | 'highestId'> = { lowestId: null, highestId: null },
+): PartHint {
+  const { index, ...others } = members;
+  const own =
+    index === undefined ? readable : (readable ?? [index]).filter((name) => name === index);
+  return {
+    ...ids,
+    indexes: own,
+    earliest,
+    latest: latest === null ? null : latest - 1,
+    // Times, and JSON with its spaces, are not in the filters.
+    terms: terms
+      .map(foldedText)
+      .filter((folded) => !isTimeLike(folded) && !/[:,\s]/.test(folded))
+      .map((folded) => ({ folded, inData: false })),
+    equals: Object.entries(others).map(([column, value]) => ({
+      column: column as 'host',
+      values: [value],
+    })),
+  };
 }
 
 /** Each is a condition on every member, and SQLite limits the depth of expressions. */

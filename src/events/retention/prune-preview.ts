@@ -1,15 +1,16 @@
 /** What retention or a delete order would remove now (`--dry-run`). */
-import type { Database } from 'bun:sqlite';
 import type { Config } from '../../config/settings.ts';
+import { NO_HINT } from '../parts/sealed-tier.ts';
+import type { EventReader } from '../store/reader.ts';
 import type { IndexTotals } from '../read/index-totals.ts';
 import type { Pruned, PruneRule } from './retention.ts';
-import type { StoredSize } from './writer-prune.ts';
+import type { SealedEvent } from '../parts/sealed-store.ts';
 import { DAY_MICROS, KEPT_SHARE, rulesOf } from './retention.ts';
 import type { PruneOrder } from '../store/writer-orders.ts';
 
 /** `sizeInUse`: bytes of the pages; `now`: microseconds. */
 export function previewRetention(
-  db: Database,
+  reader: EventReader,
   retention: Config['events']['retention'],
   facts: {
     readonly totals: readonly IndexTotals[];
@@ -18,7 +19,7 @@ export function previewRetention(
   },
 ): Pruned[] {
   const rules = new Map(
-    facts.totals.map((totals) => [totals.index, rulesFor(db, retention, totals, facts.now)]),
+    facts.totals.map((totals) => [totals.index, rulesFor(reader, retention, totals, facts.now)]),
   );
   const texts = facts.totals.reduce((sum, { bytes }) => sum + bytes, 0);
   const due = [...rules.values()].reduce((sum, rule) => sum + rule.agedBytes + rule.excess, 0);
@@ -28,7 +29,7 @@ export function previewRetention(
   // Average page overhead of an event beyond its text.
   const count = facts.totals.reduce((sum, { events }) => sum + events, 0);
   const overhead = Math.max(0, facts.sizeInUse - texts) / Math.max(1, count);
-  return tally(db, ({ index, bytes, created }) => {
+  return tally(reader, ({ index, bytes, created }) => {
     const rule = rules.get(index);
     if (rule === undefined) return null;
     if (created < rule.createdBefore) return 'age';
@@ -43,7 +44,7 @@ export function previewRetention(
 }
 
 function rulesFor(
-  db: Database,
+  reader: EventReader,
   retention: Config['events']['retention'],
   { index, bytes }: IndexTotals,
   now: number,
@@ -53,37 +54,39 @@ function rulesFor(
   const agedBytes =
     days === null
       ? 0
-      : db
-          .query<{ bytes: number }, [string, number]>(
-            'SELECT coalesce(sum(bytes), 0) AS bytes FROM events WHERE "index" = ? AND created < ?',
-          )
-          .get(index, createdBefore)!.bytes;
+      : [
+          ...reader.figures<{ bytes: number }>('coalesce(sum(bytes), 0) AS bytes', {
+            where: () => ({ sql: '"index" = ? AND created < ?', params: [index, createdBefore] }),
+            hint: { ...NO_HINT, indexes: [index] },
+          }),
+        ].reduce((sum, part) => sum + part.bytes, 0);
   const left = bytes - agedBytes;
   const excess = max !== null && left > max ? Math.ceil(left - max * KEPT_SHARE) : 0;
   return { createdBefore, agedBytes, excess };
 }
 
 export function previewOrder(
-  db: Database,
+  reader: EventReader,
   { index, createdBefore }: Pick<PruneOrder, 'index' | 'createdBefore'>,
   rule: PruneRule,
 ): Pruned[] {
-  return tally(db, (row) => {
+  return tally(reader, (row) => {
     if (index !== null && row.index !== index) return null;
     return createdBefore === null || row.created < createdBefore ? rule : null;
   });
 }
 
-export function previewIds(db: Database, ids: readonly number[]): Pruned[] {
+export function previewIds(reader: EventReader, ids: readonly number[]): Pruned[] {
   const wanted = new Set(ids);
-  return tally(db, ({ id }) => (wanted.has(id) ? 'query' : null));
+  return tally(reader, ({ id }) => (wanted.has(id) ? 'query' : null));
 }
 
-function tally(db: Database, ruleOf: (row: StoredSize) => PruneRule | null): Pruned[] {
+function tally(reader: EventReader, ruleOf: (row: SealedEvent) => PruneRule | null): Pruned[] {
   const found = new Map<string, { -readonly [Name in keyof Pruned]: Pruned[Name] }>();
-  const rows = db
-    .query<StoredSize, []>('SELECT id, "index", bytes, created FROM events NOT INDEXED ORDER BY id')
-    .iterate();
+  const all = { where: () => ({ sql: '1', params: [] }), hint: NO_HINT };
+  const rows = reader.rows<SealedEvent>('id, "index", bytes, created', 'id', all, {
+    from: 'events NOT INDEXED',
+  });
   for (const row of rows) {
     const rule = ruleOf(row);
     if (rule === null) continue;

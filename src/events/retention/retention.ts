@@ -143,7 +143,7 @@ export class Retention {
     };
     return this.#deleted('total', async (note) => {
       for (let bytes = left(0); bytes > 0;) {
-        const { pruned } = note(await this.#step({ ...EVERYTHING, bytes }));
+        const { pruned } = note(await this.#step({ ...EVERYTHING, bytes, isWhole: true }));
         if (pruned.length === 0) return;
         bytes = left(bytesOf(pruned));
       }

@@ -11,6 +11,7 @@ import type { IndexTotals } from '../read/index-totals.ts';
 import { indexTotals } from '../read/index-totals.ts';
 import type { Written } from '../intake/writer-queue.ts';
 import type { PrunedStore } from '../retention/retention.ts';
+import { partBytes } from '../parts/manifest.ts';
 import { EVENTS_FILE } from './schema.ts';
 import { EventStore } from './store.ts';
 import { Writer } from './writer.ts';
@@ -40,7 +41,8 @@ export class DirectStore implements PrunedStore {
   sizeInUse(): number {
     const one = (pragma: string): number =>
       Number(Object.values(this.store.db.query(`PRAGMA ${pragma}`).get() as object)[0]);
-    return (one('page_count') - one('freelist_count')) * one('page_size');
+    const pages = (one('page_count') - one('freelist_count')) * one('page_size');
+    return pages + partBytes(this.store.db);
   }
 
   /** Throws `unavailable`, `state-unusable`. */

@@ -9,11 +9,25 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENTS_FILE } from './schema.ts';
 import { STRATEGY } from '../limits.ts';
+import { type Keyed, type MergeOrder, ORDER_KEYS, SealedTier } from '../parts/sealed-tier.ts';
+import type { PartHint } from '../parts/sealed-tier.ts';
 import type { SqlCondition } from '../read/term.ts';
 import { allOf, anyMemberHas, dataHas, registerTermFunctions } from '../read/term.ts';
 import type { IndexState } from '../read/text-index.ts';
 import { candidates, INDEX_FILE, readIndexState } from '../read/text-index.ts';
 import { holdOff } from './write-ahead-log.ts';
+
+/** Which events of both tiers. */
+export interface Wanted {
+  readonly where: (isSealed: boolean) => SqlCondition;
+  readonly hint: PartHint;
+}
+
+/** Of the rows of both tiers together. */
+export interface Cut {
+  readonly offset: number;
+  readonly limit: number;
+}
 
 /** `data`, or any member. */
 type TermScope = 'data' | 'any';
@@ -30,6 +44,8 @@ const BUSY_WAIT_MS = 5_000;
 export class EventReader {
   /** Table `events` of `schema.ts`. */
   readonly db: Database;
+  /** The events that are not in the table. */
+  readonly sealed: SealedTier;
   readonly #paths: readonly string[];
   #hasIndex: boolean;
   #index: IndexState | null = null;
@@ -42,6 +58,7 @@ export class EventReader {
     this.db.run(`PRAGMA busy_timeout = ${BUSY_WAIT_MS}`);
     this.db.run('PRAGMA trusted_schema = OFF');
     registerTermFunctions(this.db);
+    this.sealed = new SealedTier(this.db, stateDir);
     this.#hasIndex = attachIndex(this.db, index!);
   }
 
@@ -59,12 +76,73 @@ export class EventReader {
   begin(): void {
     for (const path of this.#paths) holdOff(path);
     this.db.run('BEGIN');
+    this.sealed.forget();
     this.#index = this.#readIndex();
   }
 
   end(): void {
     this.#index = null;
     if (this.db.inTransaction) this.db.run('ROLLBACK');
+  }
+
+  /** Rows of both tiers; `list` is what is selected. `from`: the table, with the index to use or none. */
+  rows<Row>(
+    list: string,
+    order: MergeOrder,
+    { where, hint }: Wanted,
+    { from = 'events', cut }: { readonly from?: string; readonly cut?: Cut } = {},
+  ): Iterable<Row> {
+    const hot = where(false);
+    const ofHot = `FROM ${from} WHERE ${hot.sql} ORDER BY ${order}`;
+    if (this.sealed.isEmpty || this.sealed.partsFor(hint).length === 0) {
+      if (cut === undefined) return selected(this.db, `${list} ${ofHot}`, hot);
+      const params = [...hot.params, cut.limit, cut.offset];
+      return selected(this.db, `${list} ${ofHot} LIMIT ? OFFSET ?`, { params });
+    }
+    const keyed = `${list}, ${ORDER_KEYS[order]}`;
+    const cold = where(true);
+    const sql = `${keyed} FROM events WHERE ${cold.sql} ORDER BY ${order}`;
+    const rows = this.sealed.merged(
+      order,
+      { hint, sql },
+      selected<Row & Keyed>(this.db, `${keyed} ${ofHot}`, hot),
+      (db) => selected<Row & Keyed>(db, sql, cold),
+    );
+    return cut === undefined ? rows : cutRows(rows, cut);
+  }
+
+  /** One row of figures for each table that both tiers consist of. */
+  *figures<Row>(list: string, { where, hint }: Wanted): Generator<Row> {
+    const hot = where(false);
+    yield* selected<Row>(this.db, `${list} FROM events WHERE ${hot.sql}`, hot);
+    if (this.sealed.isEmpty) return;
+    const cold = where(true);
+    const sql = `${list} FROM events WHERE ${cold.sql}`;
+    for (const db of this.sealed.tables(hint, sql)) yield* selected<Row>(db, sql, cold);
+  }
+
+  /** `isBounded`: the bounds and indexes of the hint choose the events, and nothing else. */
+  count({ where, hint }: Wanted, isBounded: boolean): number {
+    const counted = (db: Database, condition: SqlCondition): number => {
+      const [row] = selected<{ n: number }>(
+        db,
+        `count(*) AS n FROM events WHERE ${condition.sql}`,
+        condition,
+      );
+      return row!.n;
+    };
+    let count = counted(this.db, where(false));
+    if (this.sealed.isEmpty) return count;
+    const cold = where(true);
+    const whole = isBounded ? (rows: number) => (count += rows) : undefined;
+    for (const db of this.sealed.tables(hint, cold.sql, whole)) count += counted(db, cold);
+    return count;
+  }
+
+  /** The newest id that is stored. */
+  newestId(): number {
+    const hot = this.db.query<{ id: number | null }, []>('SELECT max(id) AS id FROM events').get();
+    return Math.max(hot?.id ?? 0, this.sealed.highestId());
   }
 
   /** Highest indexed id within the snapshot; 0 without a usable index. */
@@ -84,6 +162,11 @@ export class EventReader {
       this.#index === null ? null : candidates(this.db, this.#index, text, scope, readable);
     if (narrowed === null) return { ...exact, usesIndex: false, isNarrow: false };
     return { ...allOf([narrowed, exact]), usesIndex: true, isNarrow: true };
+  }
+
+  /** As `term`, for a table of sealed events. */
+  sealedTerm(text: string, scope: TermScope): SqlCondition {
+    return scope === 'data' ? dataHas(text) : anyMemberHas(text);
   }
 
   /** Null when there are more than STRATEGY.ownEvents. */
@@ -110,6 +193,7 @@ export class EventReader {
   }
 
   close(): void {
+    this.sealed.close();
     this.db.close();
   }
 
@@ -123,6 +207,26 @@ export class EventReader {
       return null;
     }
   }
+}
+
+function* cutRows<Row>(rows: Iterable<Row>, { offset, limit }: Cut): Generator<Row> {
+  if (limit <= 0) return;
+  // As SQL takes them.
+  const from = Math.max(0, offset);
+  let at = 0;
+  for (const row of rows) {
+    if (at >= from) yield row;
+    if (++at >= from + limit) return;
+  }
+}
+
+function* selected<Row>(
+  db: Database,
+  sql: string,
+  { params }: Pick<SqlCondition, 'params'>,
+): Generator<Row> {
+  using statement = db.prepare<Row, (string | number)[]>(`SELECT ${sql}`);
+  yield* statement.iterate(...params);
 }
 
 function attachIndex(db: Database, path: string): boolean {

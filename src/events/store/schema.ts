@@ -6,12 +6,13 @@
  * digits of a number. No foreign keys, and secondary indexes only for times: each one costs every insert about 10 %.
  */
 import type { Database } from 'bun:sqlite';
+import { PART_TABLES } from '../parts/manifest.ts';
 
 export const EVENTS_FILE = 'events.sqlite';
 /** `svce`, to recognise our file. */
 export const EVENTS_APPLICATION_ID = 0x73_76_63_65;
 /** `user_version` of the newest schema this executable knows. */
-export const EVENTS_SCHEMA_VERSION = 2;
+export const EVENTS_SCHEMA_VERSION = 3;
 
 /** `next`: next number of the channel; `used`: microseconds of its last use. */
 const ACK_CHANNELS = `CREATE TABLE ack_channels (
@@ -79,12 +80,14 @@ const SCHEMA: readonly string[] = [
   'CREATE TABLE identity (store TEXT NOT NULL) STRICT',
   'INSERT INTO identity VALUES (lower(hex(randomblob(16))))',
   "INSERT INTO counters VALUES ('next_id', 1), ('last_created', 0)",
+  ...PART_TABLES,
   `PRAGMA application_id = ${EVENTS_APPLICATION_ID}`,
   `PRAGMA user_version = ${EVENTS_SCHEMA_VERSION}`,
 ];
 
 const UPGRADES: Readonly<Record<number, readonly string[]>> = {
-  1: [ACK_CHANNELS, 'PRAGMA user_version = 2'],
+  1: [ACK_CHANNELS, ...PART_TABLES, 'PRAGMA user_version = 3'],
+  2: [...PART_TABLES, 'PRAGMA user_version = 3'],
 };
 
 /** Also adds the tables that an older version lacks. */

@@ -2,6 +2,9 @@
 import { Database } from 'bun:sqlite';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { readParts } from '../parts/manifest.ts';
+import { PartDamage, PartReader } from '../parts/part-reader.ts';
+import { problemOf } from '../parts/sealed-tier.ts';
 import { EVENTS_APPLICATION_ID, EVENTS_FILE, EVENTS_SCHEMA_VERSION } from './schema.ts';
 
 export function storeProblem(why: string): string {
@@ -44,4 +47,29 @@ export function findStoreProblem(stateDir: string): string | null {
   } catch (error) {
     return storeProblem(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Of sealed events, all of which are read: each file that is not as it was written. */
+export function findPartProblems(stateDir: string): string[] {
+  if (!hasStore(stateDir) || emptyProblem(stateDir) !== null) return [];
+  using db = new Database(join(stateDir, EVENTS_FILE), { readonly: true });
+  db.run('PRAGMA busy_timeout = 5000');
+  const problems: string[] = [];
+  for (const part of readParts(db)) {
+    try {
+      const reader = new PartReader(stateDir, part);
+      try {
+        reader.requireHash(part);
+      } finally {
+        reader.close();
+      }
+    } catch (error) {
+      if (!(error instanceof PartDamage)) throw error;
+      const { events, from, to } = problemOf(part, error.message);
+      problems.push(
+        `events/${part.file} with ${events} event(s) from ${from} to ${to} is damaged (${error.message}): restore it from a backup`,
+      );
+    }
+  }
+  return problems;
 }

@@ -8,8 +8,11 @@
 import { Database } from 'bun:sqlite';
 import type { Statement } from 'bun:sqlite';
 import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { placeNew } from '../../base/files/file-swap.ts';
+import { dropPart, type Part } from '../parts/manifest.ts';
+import { type SealedEvent, SealedStore } from '../parts/sealed-store.ts';
 import type { EventDraft, EventRow } from '../event.ts';
 import { EVENT_SELECT } from '../event.ts';
 import type { Layout } from '../intake/extract/column-lines.ts';
@@ -70,6 +73,7 @@ interface Totals {
 /** Transactions are explicit: `begin`, changes, `commit` or `rollback`. */
 export class EventStore {
   readonly db: Database;
+  readonly sealed: SealedStore;
   readonly #log: WriteAheadLog;
   readonly #insert: Statement;
   readonly #insertMany: Statement;
@@ -94,6 +98,7 @@ export class EventStore {
       this.db.close();
       throw unusable(error);
     }
+    this.sealed = new SealedStore(this.db, dirname(path));
     this.#log = new WriteAheadLog(this.db, 'main', path, MAX_LOG_BYTES);
     this.#insert = this.db.prepare(insertSql(1));
     this.#insertMany = this.db.prepare(insertSql(INSERT_ROWS));
@@ -241,13 +246,19 @@ export class EventStore {
       .get(id);
   }
 
+  /** Also where the event is sealed. Throws `unavailable` when its part is damaged. */
+  find(id: number): EventRow | null {
+    return this.get(id) ?? this.sealed.find(id);
+  }
+
   /** `updated` increases even when the clock stands still. */
   update(id: number, draft: EventDraft, now: number): EventRow {
     const old = this.db
       .query<{ index: string; bytes: number; updated: number }, [number]>(
         'SELECT "index", bytes, updated FROM events WHERE id = ?',
       )
-      .get(id)!;
+      .get(id);
+    if (old === null) return this.#updateSealed(id, draft, now);
     const { bytes, ascii } = sizeOf(draft);
     const { index, sourcetype, source, host, data, fields, eventTime } = draft;
     this.db
@@ -274,6 +285,34 @@ export class EventStore {
     return this.get(id)!;
   }
 
+  /** It becomes a row again. */
+  #updateSealed(id: number, draft: EventDraft, now: number): EventRow {
+    const old = this.sealed.find(id)!;
+    this.sealed.remove(old.part, new Set([id]), now);
+    const { bytes, ascii } = sizeOf(draft);
+    const { index, sourcetype, source, host, data, fields, eventTime } = draft;
+    const updated = Math.max(now, old.updated + 1);
+    const values = [id, old.created, updated, eventTime, index, sourcetype, source, host];
+    this.#insert.run(...values, data, fields, ascii, bytes);
+    this.db.query('INSERT INTO changed_events (id) VALUES (?)').run(id);
+    this.#count(old.index, -1, -old.bytes, id);
+    this.#count(index, 1, bytes, id);
+    return this.get(id)!;
+  }
+
+  /** Of one part. `now`: microseconds. */
+  deleteSealed(part: Part, events: readonly SealedEvent[], now: number): void {
+    this.sealed.remove(part, new Set(events.map(({ id }) => id)), now);
+    for (const { index, bytes, id } of events) this.#count(index, -1, -bytes, id);
+  }
+
+  /** With all its events, read or not. */
+  dropPart(part: Part, now: number): void {
+    dropPart(this.db, part, now);
+    this.#count(part.index, part.gone - part.rows, -part.bytes, part.minId);
+  }
+
+  /** Those that are rows. */
   delete(ids: readonly number[]): void {
     const find = this.db.query<{ index: string; bytes: number }, [number]>(
       'SELECT "index", bytes FROM events WHERE id = ?',

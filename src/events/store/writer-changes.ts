@@ -39,7 +39,7 @@ export function changeEvent(
   body: Uint8Array,
   tools: ChangeTools,
 ): () => WriterAnswer {
-  const old = store.get(order.id);
+  const old = store.find(order.id);
   const refusal = refusalOf(old, order);
   if (refusal !== null || old === null) return () => refusal ?? notFound();
   const { limits } = tools.settings;
@@ -69,11 +69,17 @@ export function changeEvent(
   });
 }
 
-export function removeEvent(store: EventStore, order: DeleteOrder): () => WriterAnswer {
-  const old = store.get(order.id);
+export function removeEvent(
+  store: EventStore,
+  order: DeleteOrder,
+  now: number,
+): () => WriterAnswer {
+  const sealed = store.get(order.id) === null ? store.sealed.find(order.id) : null;
+  const old = sealed ?? store.get(order.id);
   const refusal = refusalOf(old, order);
   if (refusal !== null || old === null) return () => refusal ?? notFound();
-  store.delete([order.id]);
+  if (sealed === null) store.delete([order.id]);
+  else store.deleteSealed(sealed.part, [sealed], now);
   return () => ({ ...EMPTY_ANSWER, indexes: [old.index] });
 }
 

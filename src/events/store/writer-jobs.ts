@@ -29,7 +29,10 @@ export function writerJobs(): Record<string, Job> {
   return {
     open: (body) => {
       const { stateDir, settings } = body as OpenOrder;
-      store ??= new EventStore(join(stateDir, EVENTS_FILE));
+      if (store === null) {
+        store = new EventStore(join(stateDir, EVENTS_FILE));
+        store.sealed.recover(nowMicros());
+      }
       writer = new Writer({
         store,
         dialects,

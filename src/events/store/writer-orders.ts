@@ -7,6 +7,7 @@
 import { mapped, SpoolFile } from '../../base/files/spool-file.ts';
 import type { Grants } from '../../accounts/rights/permissions.ts';
 import type { ExtractionSettings } from '../intake/extract/extraction.ts';
+import type { SealOrder } from '../parts/sealed-store.ts';
 import type { AnswerBody, IntakeLimits, IntakeOrder } from '../intake/intake.ts';
 
 /** PUT or PATCH; the body is the JSON of the request. */
@@ -37,6 +38,8 @@ export interface PruneOrder {
   readonly createdBefore: number | null;
   /** Stops once so many bytes were freed; null: no limit. */
   readonly bytes: number | null;
+  /** The oldest sealed events go with all of their part, whose disk is free only then. */
+  readonly isWhole?: boolean;
   /** Exactly these; the other conditions are ignored. */
   readonly ids: readonly number[] | null;
 }
@@ -78,6 +81,7 @@ export type WriterOrder =
   | PruneOrder
   | ForgetOrder
   | ReclaimOrder
+  | SealOrder
   | ProgressOrder;
 
 export interface RejectedEntry {

@@ -208,13 +208,19 @@ export class Writer {
       });
     }
     if (order.kind === 'batch') return () => EMPTY_ANSWER;
-    if (order.kind === 'delete') return removeEvent(this.#store, order);
-    if (order.kind === 'prune') return pruneStep(this.#store, order);
+    if (order.kind === 'delete') return removeEvent(this.#store, order, now);
+    if (order.kind === 'prune') return pruneStep(this.#store, order, now);
+    if (order.kind === 'seal') {
+      const ids = new Float64Array(body.slice().buffer);
+      const problem = this.#store.sealed.seal(order, [...ids], now);
+      return () => ({ ...EMPTY_ANSWER, status: problem === null ? 204 : 409, problem });
+    }
     if (order.kind === 'reclaim') {
       const hasMore = this.#store.reclaim();
       return () => ({ ...EMPTY_ANSWER, hasMore });
     }
     if (order.kind === 'forget') {
+      this.#store.sealed.forgetDropped(now);
       this.#store.forgetReplies(order.before);
       this.#store.forgetChannels(now - CHANNEL_MICROS);
       return () => EMPTY_ANSWER;

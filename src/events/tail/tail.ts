@@ -88,7 +88,7 @@ export class Tails {
       this.#lookOn();
       while (this.#position < this.#newest && this.#streams.size > 0) {
         await this.#share.turn();
-        const rows = this.#events.between(this.#position, this.#newest, READ_EVENTS);
+        const rows = await this.#events.between(this.#position, this.#newest, READ_EVENTS);
         // Set before the events are offered: a tail opened meanwhile starts after them.
         this.#position = rows.at(-1)?.id ?? this.#newest;
         await this.#offer(rows, [...this.#streams]);

@@ -247,7 +247,7 @@ function startQuery(
     elapsedMs: () => performance.now() - startedAt,
     scanned: () => scanned,
     get notices() {
-      return [...(query?.notices ?? []), ...notices];
+      return [...(query?.notices ?? []), ...notices, ...sources.problems];
     },
     plan: order.explains
       ? () => ({

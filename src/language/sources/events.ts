@@ -4,7 +4,13 @@ import { type Grants, grantsCoverEvents } from '../../accounts/rights/permission
 import { fold } from '../expressions/term-match.ts';
 import { microsOf } from '../expressions/time.ts';
 import { EVENT_COLUMNS, type EventColumnName, type RowCondition } from './source.ts';
-import { type SqlColumn, type SqlCondition, SqlSource, whereSql } from './sql-source.ts';
+import {
+  type MoreTables,
+  type SqlColumn,
+  type SqlCondition,
+  SqlSource,
+  whereSql,
+} from './sql-source.ts';
 import { STRATEGY } from '../limits.ts';
 
 export interface EventStore {
@@ -24,6 +30,32 @@ export interface EventStore {
     readonly usesIndex: boolean;
     readonly isNarrow: boolean;
   };
+  /** Events in other tables; absent: none. */
+  readonly sealed?: SealedEvents;
+}
+
+/** What all wanted events fulfil; null: no limit. Times in microseconds, upper bounds inclusive. */
+export interface SealedHint {
+  readonly indexes: readonly string[] | null;
+  readonly earliest: number | null;
+  readonly latest: number | null;
+  readonly lowestId: number | null;
+  readonly highestId: number | null;
+  /** Of `data`. */
+  readonly texts: readonly string[];
+  readonly equals: readonly {
+    readonly column: 'sourcetype' | 'source' | 'host';
+    readonly values: readonly string[];
+  }[];
+}
+
+export interface SealedEvents {
+  readonly isEmpty: boolean;
+  term(text: string): { readonly sql: string; readonly params: readonly (string | number)[] };
+  /** Null when there can be none. */
+  tables(hint: SealedHint): Omit<MoreTables, 'conditions'> | null;
+  /** What could not be read so far. */
+  problems(): readonly string[];
 }
 
 const FOLD = 'svc_search_fold';
@@ -73,6 +105,8 @@ export function eventSource(store: EventStore, grants: Grants, onIndexUse: () =>
     rare: (where, conditions) =>
       rareIds(store.db, where, partsOf(remembering, conditions, restriction)),
     hasWideIntegers: false,
+    more: (conditions) => sealedTables(store, readable, conditions),
+    isDivided: store.sealed?.isEmpty === false,
   });
 }
 
@@ -84,6 +118,89 @@ function registerFold(db: Database): void {
   folding.add(db);
   const options = { deterministic: true, directOnly: true } as const;
   db.function(FOLD, options, (text: string) => fold(text));
+}
+
+function sealedTables(
+  store: EventStore,
+  readable: readonly string[] | null,
+  conditions: readonly RowCondition[],
+): MoreTables | null {
+  const { sealed } = store;
+  if (sealed === undefined || sealed.isEmpty) return null;
+  const tables = sealed.tables(hintOf(store, readable, conditions));
+  if (tables === null) return null;
+  const exact: EventStore = {
+    db: store.db,
+    indexNames: () => store.indexNames(),
+    term: (text) => ({ ...sealed.term(text), usesIndex: false, isNarrow: false }),
+  };
+  const parts = conditions.map((one) => conditionSql(exact, one, () => {}));
+  const prepared = (db: Database): Database => {
+    registerFold(db);
+    return db;
+  };
+  return {
+    ...tables,
+    conditions: [restrictionOf(readable), ...parts].filter((part) => part !== null),
+    *each(sql) {
+      for (const db of tables.each(sql)) yield prepared(db);
+    },
+    merged: (order, sql, own, read) => tables.merged(order, sql, own, (db) => read(prepared(db))),
+  };
+}
+
+function hintOf(
+  store: EventStore,
+  readable: readonly string[] | null,
+  conditions: readonly RowCondition[],
+): SealedHint {
+  const names: (readonly string[])[] = readable === null ? [] : [readable];
+  const texts: string[] = [];
+  const equals: SealedHint['equals'][number][] = [];
+  const bounds = {
+    earliest: -Infinity,
+    latest: Infinity,
+    lowestId: -Infinity,
+    highestId: Infinity,
+  };
+  for (const condition of conditions) {
+    const { kind, column } = condition;
+    if (kind === 'contains-folded' && column === 'data') texts.push(condition.text);
+    if (kind === 'time' && column === '_time') {
+      const { from, to, isOpenEnded } = condition;
+      if (from !== null) bounds.earliest = Math.max(bounds.earliest, microsOf(from));
+      if (to !== null)
+        bounds.latest = Math.min(bounds.latest, microsOf(to) - (isOpenEnded ? 1 : 0));
+    }
+    if (kind === 'integer' && column === 'id') {
+      const { op, value } = condition;
+      if (op !== '<' && op !== '<=') bounds.lowestId = Math.max(bounds.lowestId, value);
+      if (op !== '>' && op !== '>=') bounds.highestId = Math.min(bounds.highestId, value);
+    }
+    if ((kind === 'equals' || kind === 'equals-folded') && condition.isNot !== true) {
+      const { values } = condition;
+      if (column === 'index')
+        names.push(
+          kind === 'equals'
+            ? values
+            : store.indexNames().filter((name) => values.includes(fold(name))),
+        );
+      else if (kind === 'equals' && TEXTS.includes(column))
+        equals.push({ column: column as 'host', values });
+    }
+  }
+  const [first, ...others] = names;
+  const indexes = first?.filter((name) => others.every((other) => other.includes(name))) ?? null;
+  const finite = (bound: number): number | null => (Number.isFinite(bound) ? bound : null);
+  return {
+    indexes,
+    earliest: finite(bounds.earliest),
+    latest: finite(bounds.latest),
+    lowestId: finite(bounds.lowestId),
+    highestId: finite(bounds.highestId),
+    texts,
+    equals,
+  };
 }
 
 function partsOf(

@@ -25,11 +25,17 @@ export class OpenSources {
   readonly #scope: SearchScope;
   readonly #parts: SearchParts;
   readonly #closers: (() => void)[] = [];
+  #problems: () => readonly string[] = () => [];
   #events: Source | undefined;
 
   constructor(scope: SearchScope, parts: SearchParts) {
     this.#scope = scope;
     this.#parts = parts;
+  }
+
+  /** What could not be read so far, so that the answer lacks it. */
+  get problems(): readonly string[] {
+    return this.#problems();
   }
 
   get readableIndexes(): readonly string[] | null {
@@ -53,6 +59,7 @@ export class OpenSources {
       return noEvents;
     }
     this.#closers.push(() => store.close());
+    this.#problems = () => store.sealed?.problems() ?? [];
     this.#events = eventSource(store, grants, () => {
       this.usedIndex = true;
     });

@@ -42,6 +42,22 @@ export interface SqlCondition {
   readonly isNarrow?: boolean;
 }
 
+/** Rows of other databases with a table of the same name and columns. */
+export interface MoreTables {
+  readonly conditions: readonly SqlCondition[];
+  /** One after the other, valid until the next; `sql` names the columns that are read. */
+  each(sql: string): Iterable<Database>;
+  /** In the order of the source: `own` are the rows of its table, `read` gives those of another. */
+  merged(
+    order: SourceOrder,
+    sql: string,
+    own: Iterable<Stored>,
+    read: (db: Database) => Iterable<Stored>,
+  ): Iterable<Stored>;
+  /** What `merged` compares, as columns. */
+  keys(order: SourceOrder): string;
+}
+
 interface SqlTable {
   readonly name: string;
   readonly db: Database;
@@ -58,6 +74,10 @@ interface SqlTable {
   readonly columnReader?: ColumnBatches;
   /** Told which way the rows are read. */
   readonly onColumnUse?: (isUsed: boolean) => void;
+  /** Null when no other table has rows that meet the conditions. */
+  readonly more?: (conditions: readonly RowCondition[]) => MoreTables | null;
+  /** There are other tables, so SQL cannot sort by any column. */
+  readonly isDivided?: boolean;
   /**
    * Replaces a condition that few rows meet by one that names them; null when scanning in the requested order is
    * better.
@@ -128,6 +148,7 @@ export class SqlSource implements Source {
     const cells = this.#cells(wanted);
     const list = cells.map(({ sql }, at) => `${sql} AS x${at}`).join(', ') || '1';
     const all = this.#conditions(conditions);
+    const more = sort.length > 0 ? null : (this.table.more?.(conditions) ?? null);
     const few = order === 'newest' && sort.length === 0 ? this.table.rare?.(all, conditions) : null;
     const where = whereSql(few ? [few] : all);
     // A second sort by one column does nothing, and SQLite takes 2,000 terms.
@@ -138,30 +159,30 @@ export class SqlSource implements Source {
       sorted.set(column, isDescending ? `${shown} DESC` : shown);
     }
     const cut = limit === null ? '' : ` LIMIT ${Math.max(0, Math.trunc(limit))}`;
-    const sql = `SELECT ${list} FROM ${from}${where.sql} ORDER BY ${[...sorted.values(), orders[order]].join(', ')}${cut}`;
-    const statement = db.prepare(sql).safeIntegers(hasWideIntegers);
+    const shown = more === null ? list : `${list}, ${more.keys(order)}`;
+    const rest = ` ORDER BY ${[...sorted.values(), orders[order]].join(', ')}${cut}`;
+    const select = `SELECT ${shown} FROM ${from}`;
+    const own = storedRows(db, select + where.sql + rest, where.params, hasWideIntegers);
+    const found =
+      more === null ? own : limited(mergedRows(more, order, { select, rest, own }), limit);
     const write = rowWriter(cells, columns.length);
     const texts = cells.flatMap(({ index }, at) => (isLong(columns[index]!) ? [`x${at}`] : []));
-    try {
-      let batch: Row[] = [];
-      let size = STRATEGY.firstBatchRows;
-      let characters = 0;
-      for (const stored of statement.iterate(...where.params) as Iterable<Stored>) {
-        batch.push(write(stored));
-        for (const name of texts) {
-          const text = stored[name];
-          if (typeof text === 'string') characters += text.length;
-        }
-        if (batch.length < size && characters < STRATEGY.batchCharacters) continue;
-        yield batch;
-        batch = [];
-        characters = 0;
-        size = Math.min(size * 2, STRATEGY.batchRows);
+    let batch: Row[] = [];
+    let size = STRATEGY.firstBatchRows;
+    let characters = 0;
+    for (const stored of found) {
+      batch.push(write(stored));
+      for (const name of texts) {
+        const text = stored[name];
+        if (typeof text === 'string') characters += text.length;
       }
-      if (batch.length > 0) yield batch;
-    } finally {
-      statement.finalize();
+      if (batch.length < size && characters < STRATEGY.batchCharacters) continue;
+      yield batch;
+      batch = [];
+      characters = 0;
+      size = Math.min(size * 2, STRATEGY.batchRows);
     }
+    if (batch.length > 0) yield batch;
   }
 
   decides(condition: RowCondition): boolean {
@@ -169,6 +190,7 @@ export class SqlSource implements Source {
   }
 
   sortsBy(column: string): boolean {
+    if (this.table.isDivided) return false;
     return this.table.columns.find(({ name }) => name === column)?.isSortable ?? false;
   }
 
@@ -198,23 +220,25 @@ export class SqlSource implements Source {
     if (keys.length + packed.length > STRATEGY.groupedParts) return null;
     const where = whereSql(this.#conditions(conditions));
     const cells = [...keys, ...packed.map(({ rest }) => rest)];
-    const sql =
-      packed.length === 0
-        ? countedSql(from + where.sql, keys)
-        : packedSql(from + where.sql, keys, packed);
+    const more = this.table.more?.(conditions) ?? null;
+    const sqlOf = (from: string): string =>
+      packed.length === 0 ? countedSql(from, keys) : packedSql(from, keys, packed);
     const write = rowWriter(cells, columns.length);
-    return (function* () {
-      const statement = db.prepare(sql).safeIntegers(hasWideIntegers);
-      try {
-        for (const stored of statement.iterate(...where.params) as Iterable<Stored>) {
-          const times = Number(stored['n']);
-          const row = write(stored);
-          packed.forEach(({ rest }, at) => putPacked(row, rest, stored, at, keys.length + at));
-          yield [row, times] as const;
-        }
-      } finally {
-        statement.finalize();
+    const groupsOf = function* (one: Database, { sql, params }: BoundSql) {
+      for (const stored of storedRows(one, sqlOf(from + sql), params, hasWideIntegers)) {
+        const times = Number(stored['n']);
+        // Without keys there is a group also of no rows.
+        if (times === 0) continue;
+        const row = write(stored);
+        packed.forEach(({ rest }, at) => putPacked(row, rest, stored, at, keys.length + at));
+        yield [row, times] as const;
       }
+    };
+    return (function* () {
+      yield* groupsOf(db, where);
+      if (more === null) return;
+      const others = whereSql(more.conditions);
+      for (const other of more.each(sqlOf(from + others.sql))) yield* groupsOf(other, others);
     })();
   }
 
@@ -281,6 +305,39 @@ function columnRows(
   }));
   const { length: width } = columns;
   return countedRows(cellBatches, { cells, tests: tested, width, onRead, instead });
+}
+
+function* storedRows(
+  db: Database,
+  sql: string,
+  params: readonly SQLQueryBindings[],
+  hasWideIntegers: boolean,
+): Generator<Stored> {
+  const statement = db.prepare(sql).safeIntegers(hasWideIntegers);
+  try {
+    yield* statement.iterate(...params) as Iterable<Stored>;
+  } finally {
+    statement.finalize();
+  }
+}
+
+function mergedRows(
+  more: MoreTables,
+  order: SourceOrder,
+  { select, rest, own }: { select: string; rest: string; own: Iterable<Stored> },
+): Iterable<Stored> {
+  const { sql, params } = whereSql(more.conditions);
+  const read = select + sql + rest;
+  return more.merged(order, read, own, (db) => storedRows(db, read, params, false));
+}
+
+function* limited<Item>(items: Iterable<Item>, limit: number | null): Generator<Item> {
+  let left = limit === null ? Infinity : Math.max(0, Math.trunc(limit));
+  if (left === 0) return;
+  for (const item of items) {
+    yield item;
+    if (--left <= 0) return;
+  }
 }
 
 function isLong({ isDiverse, form }: SqlColumn): boolean {

@@ -230,7 +230,7 @@ export async function getEvent(
 ): Promise<EventRow> {
   const grants = await requireEventRight(services, caller, origin, 'read');
   await services.events.open();
-  const event = services.events.get(id);
+  const event = await services.events.get(id);
   if (event === null || !grantsCoverEvents(grants, event.index, 'read')) throw noEvent();
   return event;
 }

@@ -28,21 +28,10 @@ import {
   TextValues,
   type WritableValue,
 } from '../parquet/column-values.ts';
-import { ColumnWriter, type WrittenChunk } from '../parquet/column-writer.ts';
-import { fileEnd, newChunkStruct } from '../parquet/description.ts';
-import {
-  ChunkField,
-  Converted,
-  FileField,
-  GroupField,
-  Logical,
-  MAGIC,
-  MetaField,
-  Physical,
-  Repetition,
-  SchemaField,
-} from '../parquet/format.ts';
-import { structList, ThriftStruct, ThriftType } from '../parquet/thrift.ts';
+import { ColumnWriter } from '../parquet/column-writer.ts';
+import { Converted, Logical, MAGIC, Physical, Repetition, SchemaField } from '../parquet/format.ts';
+import { annotated, type OutputColumn, ParquetOutput } from '../parquet/output.ts';
+import { ThriftStruct, ThriftType } from '../parquet/thrift.ts';
 import { unscaledOfKey, wideKeyOf } from '../values/wide-number.ts';
 
 const GROUP_ROWS = 65_536;
@@ -51,23 +40,15 @@ const GROUP_BYTES = 32 * 1024 * 1024;
 /** Rows between checks of the group's size. */
 const ROWS_PER_CHECK = 256;
 
-const { binary, byte, i32, i64, list, struct } = ThriftType;
+const { binary, byte, i32, struct } = ThriftType;
 const encoder = new TextEncoder();
 
 type Stored = string | number | bigint;
 
-interface ExportColumn {
+interface ExportColumn extends OutputColumn {
   /** Among the row's values. */
   readonly index: number;
-  /** Of the schema, in order; a nested column has several. */
-  readonly elements: readonly ThriftStruct[];
-  readonly leaves: readonly Leaf[];
   readonly add: (value: Stored | null) => void;
-}
-
-interface Leaf {
-  readonly path: readonly string[];
-  readonly writer: ColumnWriter;
 }
 
 interface FlatColumn {
@@ -80,7 +61,7 @@ interface FlatColumn {
 /** `_row_id` is a column only where the shape shows it. */
 export function* encodeParquet(shape: RowShape, rows: Iterable<Row>): Generator<Uint8Array> {
   const columns = columnsOf(shape);
-  const file = new ParquetOutput(columns);
+  const file = new ParquetOutput(columns, Codec.snappy);
   yield MAGIC;
   let count = 0;
   for (const row of rows) {
@@ -316,86 +297,4 @@ function annotatedDecimal(element: ThriftStruct, precision: number, scale: numbe
   const details = new ThriftStruct().set(1, i32, scale).set(2, i32, precision);
   element.set(SchemaField.scale, i32, scale).set(SchemaField.precision, i32, precision);
   return annotated(element, Logical.decimal, details, Converted.decimal);
-}
-
-/** `legacy` is what readers that know no logical types go by. */
-function annotated(
-  element: ThriftStruct,
-  logical: number,
-  details: ThriftStruct,
-  legacy?: number,
-): ThriftStruct {
-  if (legacy !== undefined) element.set(SchemaField.converted, i32, legacy);
-  const union = new ThriftStruct().set(logical, struct, details);
-  return element.set(SchemaField.logical, struct, union);
-}
-
-class ParquetOutput {
-  readonly #columns: readonly ExportColumn[];
-  readonly #leaves: readonly Leaf[];
-  readonly #groups: ThriftStruct[] = [];
-  #offset = MAGIC.length;
-  #rows = 0;
-
-  constructor(columns: readonly ExportColumn[]) {
-    this.#columns = columns;
-    this.#leaves = columns.flatMap(({ leaves }) => leaves);
-  }
-
-  /** Bytes waiting for their row group. */
-  get size(): number {
-    return this.#leaves.reduce((sum, { writer }) => sum + writer.size, 0);
-  }
-
-  *group(rows: number): Generator<Uint8Array> {
-    const start = this.#offset;
-    const chunks: ThriftStruct[] = [];
-    let bytes = 0;
-    for (const leaf of this.#leaves) {
-      const chunk = leaf.writer.take();
-      chunks.push(this.#chunk(leaf, chunk));
-      yield* chunk.pages;
-      this.#offset += chunk.size;
-      bytes += chunk.plainSize;
-    }
-    this.#rows += rows;
-    this.#groups.push(
-      new ThriftStruct()
-        .set(GroupField.columns, list, structList(chunks))
-        .set(GroupField.bytes, i64, bytes)
-        .set(GroupField.rows, i64, rows)
-        .set(GroupField.offset, i64, start)
-        .set(GroupField.compressedBytes, i64, this.#offset - start),
-    );
-  }
-
-  #chunk({ path, writer }: Leaf, chunk: WrittenChunk): ThriftStruct {
-    const { physical } = writer;
-    const struct = newChunkStruct(physical, path, Codec.snappy, chunk, this.#offset);
-    struct.struct(ChunkField.meta)!.set(MetaField.statistics, ThriftType.struct, statistics(chunk));
-    return struct;
-  }
-
-  footer(): Uint8Array {
-    const elements = this.#columns.flatMap((column) => column.elements);
-    const root = new ThriftStruct()
-      .set(SchemaField.name, binary, encoder.encode('schema'))
-      .set(SchemaField.children, i32, this.#columns.length);
-    // Without an order, readers must not use the bounds.
-    const orders = this.#leaves.map(() => new ThriftStruct().set(1, struct, new ThriftStruct()));
-    return fileEnd(
-      new ThriftStruct()
-        .set(FileField.version, i32, 2)
-        .set(FileField.schema, list, structList([root, ...elements]))
-        .set(FileField.rows, i64, this.#rows)
-        .set(FileField.rowGroups, list, structList(this.#groups))
-        .set(FileField.createdBy, binary, encoder.encode('svc'))
-        .set(FileField.columnOrders, list, structList(orders)),
-    );
-  }
-}
-
-function statistics({ nulls, bounds }: WrittenChunk): ThriftStruct {
-  const found = new ThriftStruct().set(3, i64, nulls);
-  return bounds ? found.set(5, binary, bounds.greatest).set(6, binary, bounds.least) : found;
 }

@@ -16,6 +16,7 @@ export interface WrittenChunk extends ChunkSizes {
   readonly bounds: ValueBounds | null;
 }
 
+/** Of exports. */
 const STYLE: PageStyle = { codec: Codec.snappy, version: 1, hasChecksum: false };
 
 export class ColumnWriter {
@@ -23,6 +24,7 @@ export class ColumnWriter {
   readonly #values: ColumnValues;
   readonly #maxDefinition: number;
   readonly #maxRepetition: number;
+  readonly #style: PageStyle;
   #definition = new Uint8Array(1024);
   #repetition: Uint8Array<ArrayBuffer>;
   #rows = 0;
@@ -32,8 +34,10 @@ export class ColumnWriter {
     physical: number,
     values: ColumnValues,
     { definition, repetition } = { definition: 1, repetition: 0 },
+    style: PageStyle = STYLE,
   ) {
     this.physical = physical;
+    this.#style = style;
     this.#values = values;
     this.#maxDefinition = definition;
     this.#maxRepetition = repetition;
@@ -70,7 +74,7 @@ export class ColumnWriter {
   /** Afterwards the column starts anew. */
   take(): WrittenChunk {
     const dictionary = this.#values.dictionary();
-    const head = dictionary && dictionaryPage(dictionary.values, dictionary.count, STYLE);
+    const head = dictionary && dictionaryPage(dictionary.values, dictionary.count, this.#style);
     const encoding = dictionary ? Encoding.dictionary : Encoding.plain;
     const page = dataPage(
       {
@@ -85,7 +89,7 @@ export class ColumnWriter {
           ? indexBytes(dictionary.indexes, dictionary.count)
           : this.#values.plain(),
       },
-      STYLE,
+      this.#style,
     );
     const pages = head ? [head, page] : [page];
     const chunk = {

@@ -90,6 +90,7 @@ export const FileField = {
   schema: 2,
   rows: 3,
   rowGroups: 4,
+  keyValues: 5,
   createdBy: 6,
   columnOrders: 7,
   encryption: 8,

@@ -6,6 +6,8 @@ import { timeText } from '../../../events/event-time.ts';
 import { DirectStore } from '../../../events/store/direct-store.ts';
 import { writerSettings } from '../../../events/events.ts';
 import { makeEventFilter } from '../../../event-queries.ts';
+import { NO_HINT } from '../../../events/parts/sealed-tier.ts';
+import { EventReader } from '../../../events/store/reader.ts';
 import { filteredRows, QueryProblem } from '../../../events/read/query-filter.ts';
 import {
   previewIds,
@@ -79,7 +81,7 @@ async function pruneStore(
   const { options } = invocation;
   const store = new DirectStore(config.state_dir, writerSettings(config));
   try {
-    const ids = chosen === null ? null : await matchingIds(store, config, chosen);
+    const ids = chosen === null ? null : matchingIds(config, chosen);
     const due = () => preview(store, config, { chosen, ids });
     if (options['dryRun'] === true) return await due();
     if (chosen !== null && !(await isConfirmed(invocation, due))) return null;
@@ -101,11 +103,10 @@ function ruleOf({ createdBefore, query }: Chosen): 'age' | 'query' {
 }
 
 /** Null without a query. */
-async function matchingIds(
-  { store: { db } }: DirectStore,
-  { events: { search } }: Config,
+function matchingIds(
+  { events: { search }, state_dir: stateDir }: Config,
   { index, createdBefore, query }: Chosen,
-): Promise<number[] | null> {
+): number[] | null {
   if (query === null) return null;
   const condition = {
     sql: '(?1 IS NULL OR "index" = ?1) AND (?2 IS NULL OR created < ?2)',
@@ -120,7 +121,9 @@ async function matchingIds(
       memoryBytes: search.memory_bytes,
     });
     const ids: number[] = [];
-    for (const rows of filteredRows(db, condition, { order: 'id', filter }))
+    using reader = reading(stateDir);
+    const wanted = { where: () => condition, hint: NO_HINT };
+    for (const rows of filteredRows(reader.value, wanted, { order: 'id', filter }))
       for (const { id } of rows) ids.push(id);
     return ids;
   } catch (error) {
@@ -129,14 +132,28 @@ async function matchingIds(
   }
 }
 
+/** One snapshot of the store. */
+function reading(stateDir: string): Disposable & { readonly value: EventReader } {
+  const value = new EventReader(stateDir);
+  value.begin();
+  return {
+    value,
+    [Symbol.dispose]: () => {
+      value.end();
+      value.close();
+    },
+  };
+}
+
 async function preview(
   store: DirectStore,
   config: Config,
   { chosen, ids }: { readonly chosen: Chosen | null; readonly ids: readonly number[] | null },
 ): Promise<Pruned[]> {
-  if (ids !== null) return previewIds(store.store.db, ids);
-  if (chosen !== null) return previewOrder(store.store.db, chosen, ruleOf(chosen));
-  return previewRetention(store.store.db, config.events.retention, {
+  using reader = reading(config.state_dir);
+  if (ids !== null) return previewIds(reader.value, ids);
+  if (chosen !== null) return previewOrder(reader.value, chosen, ruleOf(chosen));
+  return previewRetention(reader.value, config.events.retention, {
     totals: store.indexTotals(),
     sizeInUse: store.sizeInUse(),
     now: Date.now() * 1000,

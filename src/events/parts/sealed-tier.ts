@@ -1,0 +1,502 @@
+/**
+ * Sealed events as tables: a row group is loaded into a table of a database in memory that looks like the one of the
+ * hot tier, so that both are asked by the same SQL and answer the same.
+ *
+ * Loaded is what a statement names, of groups and rows that may meet its conditions: those are tested again by the
+ * statement. A part that cannot be read is left out and told in `problems`.
+ */
+import { Database } from 'bun:sqlite';
+import { timeText } from '../event-time.ts';
+import { foldedText, registerTermFunctions } from '../read/term.ts';
+import { goneOf, type Part, readParts } from './manifest.ts';
+import { filterHas, type PartColumn } from './part-format.ts';
+import { type Group, PartDamage, PartReader } from './part-reader.ts';
+
+/** What every wanted event fulfils. Null: no limit. */
+export interface PartHint {
+  readonly indexes: readonly string[] | null;
+  /** Of `_time`; the upper bounds of both are inclusive. */
+  readonly earliest: number | null;
+  readonly latest: number | null;
+  readonly lowestId: number | null;
+  readonly highestId: number | null;
+  /** Folded texts of `data`, or of any member but the times. */
+  readonly terms: readonly { readonly folded: string; readonly inData: boolean }[];
+  readonly equals: readonly {
+    readonly column: 'sourcetype' | 'source' | 'host';
+    readonly values: readonly string[];
+  }[];
+}
+
+export const NO_HINT: PartHint = {
+  indexes: null,
+  earliest: null,
+  latest: null,
+  lowestId: null,
+  highestId: null,
+  terms: [],
+  equals: [],
+};
+
+export interface PartProblem {
+  readonly part: string;
+  readonly events: number;
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+}
+
+export function problemOf(part: Part, reason: string): PartProblem {
+  const { file, rows, gone, minTime, maxTime } = part;
+  return {
+    part: file,
+    events: rows - gone,
+    from: timeText(minTime),
+    to: timeText(maxTime),
+    reason,
+  };
+}
+
+export function problemText(problem: PartProblem): string {
+  return `The answer is incomplete: ${damageText(problem)}`;
+}
+
+export function damageText({ part, events, from, to, reason }: PartProblem): string {
+  return `${events} event(s) from ${from} to ${to} cannot be read, because events/${part} is damaged: ${reason}`;
+}
+
+/** Of rows, with their keys as `k0` and `k1`. */
+export type MergeOrder = 'id' | 'id DESC' | 'time' | 'time DESC, id DESC';
+
+export interface Keyed {
+  readonly k0: number;
+  readonly k1: number;
+}
+
+export const ORDER_KEYS: Readonly<Record<MergeOrder, string>> = {
+  id: 'id AS k0, 0 AS k1',
+  'id DESC': 'id AS k0, 0 AS k1',
+  time: 'time AS k0, 0 AS k1',
+  'time DESC, id DESC': 'time AS k0, id AS k1',
+};
+
+/** Open files are kept for the next snapshot. */
+const MAX_OPEN = 128;
+const MAX_TABLES = 4;
+const INSERT_ROWS = 40;
+const COLUMNS = [
+  'id',
+  'created',
+  'updated',
+  'event_time',
+  'index',
+  'sourcetype',
+  'source',
+  'host',
+  'data',
+  'fields',
+  'ascii',
+  'bytes',
+  'time',
+] as const;
+type Named = (typeof COLUMNS)[number];
+
+export class SealedTier {
+  readonly #db: Database;
+  readonly #stateDir: string;
+  readonly #open = new Map<string, PartReader>();
+  readonly #free: Database[] = [];
+  #parts: readonly Part[] | null = null;
+  readonly #gone = new Map<number, ReadonlySet<number>>();
+  readonly #problems = new Map<number, PartProblem>();
+  /** Found by `verify`: left out as a whole from then on. */
+  readonly #unsound = new Map<number, PartProblem>();
+
+  /** `db`: the hot tier, whose snapshot counts. */
+  constructor(db: Database, stateDir: string) {
+    this.#db = db;
+    this.#stateDir = stateDir;
+  }
+
+  /** The snapshot is another one. */
+  forget(): void {
+    this.#parts = null;
+    this.#gone.clear();
+    this.#problems.clear();
+    for (const [no, problem] of this.#unsound) this.#problems.set(no, problem);
+  }
+
+  /** Met in this snapshot so far. */
+  get problems(): readonly PartProblem[] {
+    return [...this.#problems.values()];
+  }
+
+  get parts(): readonly Part[] {
+    return (this.#parts ??= readParts(this.#db));
+  }
+
+  get isEmpty(): boolean {
+    return this.parts.length === 0;
+  }
+
+  highestId(): number {
+    return this.parts.reduce((most, { maxId }) => Math.max(most, maxId), 0);
+  }
+
+  /** Those that may have such events. */
+  partsFor(hint: PartHint): Part[] {
+    const indexes = hint.indexes && new Set(hint.indexes);
+    return this.parts.filter(
+      (part) => (indexes === null || indexes.has(part.index)) && isWithin(part, hint),
+    );
+  }
+
+  /** Reads the parts as a whole, each once in a process; damaged ones are then in `problems`. */
+  verify(hint: PartHint): void {
+    for (const part of this.partsFor(hint)) {
+      try {
+        this.#reader(part).requireHash(part);
+      } catch (error) {
+        this.#note(part, error);
+        this.#unsound.set(part.no, this.#problems.get(part.no)!);
+      }
+    }
+  }
+
+  /**
+   * One after the other; valid until the next is asked for. `sql`: names the columns that are loaded. `whole` takes the
+   * number of events that are all within the bounds of the hint, in place of their tables.
+   */
+  *tables(hint: PartHint, sql: string, whole?: (rows: number) => void): Generator<Database> {
+    const columns = columnsIn(sql);
+    for (const part of this.partsFor(hint)) {
+      if (whole !== undefined && isInside(part, hint)) {
+        whole(part.rows - part.gone);
+        continue;
+      }
+      for (const group of this.#groups(part, hint)) {
+        if (whole !== undefined && part.gone === 0 && isInside(group, hint)) {
+          whole(group.rows);
+          continue;
+        }
+        const db = this.#load(part, group, hint, columns);
+        if (db === null) continue;
+        try {
+          yield db;
+        } finally {
+          this.#release(db);
+        }
+      }
+    }
+  }
+
+  /**
+   * Rows of both tiers in one order: `hot` gives those of the hot tier, `read` those of one table. Groups are loaded
+   * when the order reaches them.
+   */
+  *merged<Row extends Keyed>(
+    order: MergeOrder,
+    { hint, sql }: { readonly hint: PartHint; readonly sql: string },
+    hot: Iterable<Row>,
+    read: (db: Database) => Iterable<Row>,
+  ): Generator<Row> {
+    const sign = order.endsWith('DESC') ? -1 : 1;
+    const columns = columnsIn(sql);
+    const bound = (one: Part | Group): number =>
+      order.startsWith('id')
+        ? sign > 0
+          ? one.minId
+          : one.maxId
+        : sign > 0
+          ? one.minTime
+          : one.maxTime;
+    const waiting: { readonly bound: number; readonly part: Part; readonly group: Group | null }[] =
+      this.partsFor(hint).map((part) => ({ bound: bound(part), part, group: null }));
+    waiting.sort((a, b) => (b.bound - a.bound) * sign);
+    const cursors: Cursor<Row>[] = [];
+    const add = (cursor: Cursor<Row>): void => {
+      if (cursor.step()) cursors.push(cursor);
+    };
+    try {
+      add(new Cursor(hot[Symbol.iterator](), () => {}));
+      for (;;) {
+        let best = least(cursors, sign);
+        // Equal times may be in a group that is not open yet.
+        while (waiting.length > 0) {
+          const next = waiting.at(-1)!;
+          if (best !== null && (next.bound - best.row.k0) * sign > 0) break;
+          waiting.pop();
+          const { part, group } = next;
+          if (group === null) {
+            for (const one of this.#groups(part, hint))
+              waiting.push({ bound: bound(one), part, group: one });
+            waiting.sort((a, b) => (b.bound - a.bound) * sign);
+            continue;
+          }
+          const db = this.#load(part, group, hint, columns);
+          if (db === null) continue;
+          add(new Cursor(read(db)[Symbol.iterator](), () => this.#release(db)));
+          best = least(cursors, sign);
+        }
+        if (best === null) return;
+        yield best.row;
+        if (!best.step()) cursors.splice(cursors.indexOf(best), 1);
+      }
+    } finally {
+      for (const cursor of cursors) cursor.end();
+    }
+  }
+
+  close(): void {
+    for (const reader of this.#open.values()) reader.close();
+    this.#open.clear();
+    for (const db of this.#free.splice(0)) db.close();
+  }
+
+  #reader(part: Part): PartReader {
+    const key = `${part.file} ${part.footerHash}`;
+    let reader = this.#open.get(key);
+    if (reader === undefined) reader = new PartReader(this.#stateDir, part);
+    this.#open.delete(key);
+    this.#open.set(key, reader);
+    if (this.#open.size > MAX_OPEN) {
+      const [oldest] = this.#open.keys();
+      this.#open.get(oldest!)!.close();
+      this.#open.delete(oldest!);
+    }
+    return reader;
+  }
+
+  #note(part: Part, error: unknown): void {
+    if (!(error instanceof PartDamage)) throw error;
+    this.#problems.set(part.no, problemOf(part, error.message));
+  }
+
+  #groups(part: Part, hint: PartHint): Group[] {
+    if (this.#problems.has(part.no)) return [];
+    try {
+      const reader = this.#reader(part);
+      return reader.groups.filter((group) => {
+        if (!isWithin(group, hint)) return false;
+        if (hint.terms.length === 0) return true;
+        const filter = reader.filter(group);
+        return hint.terms.every(({ folded }) => filterHas(filter, folded));
+      });
+    } catch (error) {
+      this.#note(part, error);
+      return [];
+    }
+  }
+
+  /** Null when no row is left. */
+  #load(part: Part, group: Group, hint: PartHint, columns: ReadonlySet<Named>): Database | null {
+    if (this.#problems.has(part.no)) return null;
+    try {
+      const rows = new GroupRows(this.#reader(part), part, group);
+      const kept = rows.kept(hint, part.gone === 0 ? null : this.#goneOf(part.no));
+      if (kept.length === 0) return null;
+      const values = COLUMNS.map((name) => (columns.has(name) ? rows.column(name) : null));
+      const db = this.#free.pop() ?? newTable();
+      insert(db, kept, values);
+      return db;
+    } catch (error) {
+      this.#note(part, error);
+      return null;
+    }
+  }
+
+  #goneOf(no: number): ReadonlySet<number> {
+    let gone = this.#gone.get(no);
+    if (gone === undefined) this.#gone.set(no, (gone = goneOf(this.#db, no)));
+    return gone;
+  }
+
+  #release(db: Database): void {
+    if (this.#free.length >= MAX_TABLES) return db.close();
+    db.run('DELETE FROM events');
+    this.#free.push(db);
+  }
+}
+
+/** Rows of a group, their columns read when first asked for. */
+export class GroupRows {
+  readonly #reader: PartReader;
+  readonly #part: Part;
+  readonly #group: Group;
+
+  constructor(reader: PartReader, part: Part, group: Group) {
+    this.#reader = reader;
+    this.#part = part;
+    this.#group = group;
+  }
+
+  /** By number, ascending. */
+  kept(hint: PartHint, gone: ReadonlySet<number> | null): Uint32Array {
+    const { rows, minId, maxId, minTime, maxTime } = this.#group;
+    const tests: ((row: number) => boolean)[] = [];
+    const { earliest, latest, lowestId, highestId, terms, equals } = hint;
+    const within = (
+      name: PartColumn,
+      low: number | null,
+      high: number | null,
+      has: readonly [number, number],
+    ): void => {
+      const from = low !== null && low > has[0] ? low : -Infinity;
+      const to = high !== null && high < has[1] ? high : Infinity;
+      if (from === -Infinity && to === Infinity) return;
+      const { numbers } = this.#reader.numbers(this.#group, name);
+      tests.push((row) => numbers[row]! >= from && numbers[row]! <= to);
+    };
+    within('id', lowestId, highestId, [minId, maxId]);
+    within('time', earliest, latest, [minTime, maxTime]);
+    if (gone !== null) {
+      const { numbers } = this.#reader.numbers(this.#group, 'id');
+      tests.push((row) => !gone.has(numbers[row]!));
+    }
+    for (const { column, values } of equals) {
+      const { texts, codes } = this.#reader.texts(this.#group, column);
+      const isOne = texts.map((text) => values.includes(text));
+      tests.push((row) => isOne[codes[row]!]!);
+    }
+    const inData = terms.filter((term) => term.inData);
+    if (inData.length > 0) {
+      const { texts, codes } = this.#reader.texts(this.#group, 'data');
+      tests.push((row) => {
+        const folded = foldedText(texts[codes[row]!]!);
+        return inData.every((term) => folded.includes(term.folded));
+      });
+    }
+    const kept = new Uint32Array(rows);
+    let count = 0;
+    for (let row = 0; row < rows; row++) if (tests.every((test) => test(row))) kept[count++] = row;
+    return kept.subarray(0, count);
+  }
+
+  column(name: Named): (row: number) => string | number | null {
+    const group = this.#group;
+    switch (name) {
+      case 'ascii':
+        // Only a hint for SQL: 0 is right for any text.
+        return () => (group.ascii ? 1 : 0);
+      case 'index':
+        return () => this.#part.index;
+      case 'fields': {
+        const fields = this.#texts('fields');
+        const data = this.#texts('data');
+        return (row) => fields(row) ?? data(row);
+      }
+      case 'sourcetype':
+      case 'source':
+      case 'host':
+      case 'data':
+        return this.#texts(name);
+      default: {
+        const { numbers, present } = this.#reader.numbers(group, name);
+        return (row) => (present?.[row] === 0 ? null : numbers[row]!);
+      }
+    }
+  }
+
+  #texts(name: PartColumn): (row: number) => string | null {
+    const { texts, codes } = this.#reader.texts(this.#group, name);
+    return (row) => (codes[row]! < 0 ? null : texts[codes[row]!]!);
+  }
+}
+
+function isWithin(
+  { minId, maxId, minTime, maxTime }: Part | Group,
+  { earliest, latest, lowestId, highestId }: PartHint,
+): boolean {
+  return (
+    maxId >= (lowestId ?? -Infinity) &&
+    minId <= (highestId ?? Infinity) &&
+    maxTime >= (earliest ?? -Infinity) &&
+    minTime <= (latest ?? Infinity)
+  );
+}
+
+function isInside(
+  { minId, maxId, minTime, maxTime }: Part | Group,
+  { earliest, latest, lowestId, highestId }: PartHint,
+): boolean {
+  return (
+    minId >= (lowestId ?? -Infinity) &&
+    maxId <= (highestId ?? Infinity) &&
+    minTime >= (earliest ?? -Infinity) &&
+    maxTime <= (latest ?? Infinity)
+  );
+}
+
+/** A name in a text of another meaning only loads more. */
+function columnsIn(sql: string): ReadonlySet<Named> {
+  return new Set(COLUMNS.filter((name) => new RegExp(`\\b${name}\\b`).test(sql)));
+}
+
+function newTable(): Database {
+  const db = new Database(':memory:');
+  registerTermFunctions(db);
+  db.run(`CREATE TABLE events (id INTEGER PRIMARY KEY, created INTEGER, updated INTEGER, event_time INTEGER,
+    "index" TEXT, sourcetype TEXT, source TEXT, host TEXT, data TEXT, fields BLOB, ascii INTEGER, bytes INTEGER,
+    time INTEGER) STRICT`);
+  return db;
+}
+
+const ROW = '(?, ?, ?, ?, ?, ?, ?, ?, ?, jsonb(?), ?, ?, ?)';
+
+function insert(
+  db: Database,
+  kept: Uint32Array,
+  columns: readonly (((row: number) => string | number | null) | null)[],
+): void {
+  const many = db.query(`INSERT INTO events VALUES ${new Array(INSERT_ROWS).fill(ROW).join(', ')}`);
+  const one = db.query(`INSERT INTO events VALUES ${ROW}`);
+  db.run('BEGIN');
+  for (let from = 0; from < kept.length;) {
+    const isFull = kept.length - from >= INSERT_ROWS;
+    const to = isFull ? from + INSERT_ROWS : from + 1;
+    const values: (string | number | null)[] = [];
+    for (; from < to; from++)
+      for (const column of columns) values.push(column?.(kept[from]!) ?? null);
+    (isFull ? many : one).run(...values);
+  }
+  db.run('COMMIT');
+}
+
+class Cursor<Row> {
+  row!: Row;
+  readonly #rows: Iterator<Row>;
+  readonly #release: () => void;
+
+  constructor(rows: Iterator<Row>, release: () => void) {
+    this.#rows = rows;
+    this.#release = release;
+  }
+
+  /** False after the last row; it is over then. */
+  step(): boolean {
+    const { done, value } = this.#rows.next();
+    if (done === true) {
+      this.#release();
+      return false;
+    }
+    this.row = value;
+    return true;
+  }
+
+  end(): void {
+    this.#rows.return?.();
+    this.#release();
+  }
+}
+
+function least<Row extends Keyed>(
+  cursors: readonly Cursor<Row>[],
+  sign: number,
+): Cursor<Row> | null {
+  let best: Cursor<Row> | null = null;
+  for (const cursor of cursors) {
+    const order = best === null ? -1 : cursor.row.k0 - best.row.k0 || cursor.row.k1 - best.row.k1;
+    if (best === null || order * sign < 0) best = cursor;
+  }
+  return best;
+}
