@@ -291,9 +291,10 @@ export class EventStore {
     this.sealed.remove(old.part, new Set([id]), now);
     const { bytes, ascii } = sizeOf(draft);
     const { index, sourcetype, source, host, data, fields, eventTime } = draft;
+    const values = [old.created, id, eventTime, index, sourcetype, source, host, data, fields];
+    this.#insert.run(...values, ascii, bytes);
     const updated = Math.max(now, old.updated + 1);
-    const values = [id, old.created, updated, eventTime, index, sourcetype, source, host];
-    this.#insert.run(...values, data, fields, ascii, bytes);
+    this.db.query('UPDATE events SET updated = ? WHERE id = ?').run(updated, id);
     this.db.query('INSERT INTO changed_events (id) VALUES (?)').run(id);
     this.#count(old.index, -1, -old.bytes, id);
     this.#count(index, 1, bytes, id);

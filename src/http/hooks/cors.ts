@@ -12,6 +12,7 @@ const EXPOSED = [
   'Link',
   'Location',
   'X-Total-Count',
+  'X-Incomplete',
   'X-Request-Id',
   'X-Ignored-Parameters',
   'Content-Disposition',
