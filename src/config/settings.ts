@@ -563,7 +563,7 @@ export const settings = {
     live: true,
     unit: 'minutes',
     summary:
-      'Age at which events are moved into Parquet files below `events/` of the state, which take a fraction of the disk; 0 leaves them in the database.',
+      'Age at which events become Parquet files, a tenth of the size; 0 leaves them in the database.',
   }),
   'events.retention.max_age_days': optional(
     integer({
