@@ -27,6 +27,7 @@ import { EditorView, keymap, placeholder } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { askJson, posting } from './shared/ask.ts';
 import { QueryCompletion } from './explorer/query-completion.ts';
+import { SQL_WORDS, SqlCompletion } from './explorer/sql-completion.ts';
 
 interface Problem {
   readonly error: string;
@@ -38,11 +39,14 @@ interface Problem {
 const CHECK_PAUSE_MS = 400;
 const KEYS = 'Ctrl+Space Say what can stand here';
 function replace(area: HTMLTextAreaElement): void {
-  const { earliest, latest, reads } = document.querySelector<HTMLElement>('#explorer')!.dataset;
+  const { earliest, latest, reads, sql } =
+    document.querySelector<HTMLElement>('#explorer')!.dataset;
+  const isSql = sql === 'true';
   const span = new URLSearchParams();
   if (earliest) span.set('earliest', earliest);
   if (latest) span.set('latest', latest);
-  const completion = new QueryCompletion(reads === 'true' ? span : null);
+  const queries = new QueryCompletion(reads === 'true' ? span : null);
+  const completion = isSql ? new SqlCompletion() : queries;
   const host = document.createElement('div');
   host.className = 'editor';
   // The content policy allows no style elements, so the editor's styles are constructed sheets in a
@@ -67,11 +71,11 @@ function replace(area: HTMLTextAreaElement): void {
         placeholder(area.placeholder),
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({
-          'aria-label': 'Query',
+          'aria-label': isSql ? 'Statement' : 'Query',
           spellcheck: 'false',
           autocapitalize: 'none',
         }),
-        language.of(highlighting(new Set())),
+        language.of(isSql ? sqlHighlighting : highlighting(new Set())),
         syntaxHighlighting(colors),
         autocompletion({
           icons: false,
@@ -79,12 +83,20 @@ function replace(area: HTMLTextAreaElement): void {
           filterStrict: true,
           interactionDelay: 0,
         }),
-        linter(check, { delay: CHECK_PAUSE_MS }),
+        linter((view) => check(view, isSql), { delay: CHECK_PAUSE_MS }),
         Prec.highest(
           keymap.of([
             { key: 'Mod-Enter', run: search },
             { key: 'Shift-Enter', run: insertNewlineAndIndent },
-            { key: 'Enter', run: (at) => (isChoosing(at) ? acceptCompletion(at) : search()) },
+            {
+              key: 'Enter',
+              run: (at) =>
+                isChoosing(at)
+                  ? acceptCompletion(at)
+                  : isSql
+                    ? insertNewlineAndIndent(at)
+                    : search(),
+            },
           ]),
         ),
         keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
@@ -100,10 +112,11 @@ function replace(area: HTMLTextAreaElement): void {
     view.dispatch({ selection: { anchor: typedAt } });
   }
   // Commands are coloured once they are known; typing does not wait for that.
-  void completion.language().then((found) => {
-    const commands = new Set(found?.commands.map(({ name }) => name) ?? []);
-    view.dispatch({ effects: language.reconfigure(highlighting(commands)) });
-  });
+  if (!isSql)
+    void queries.language().then((found) => {
+      const commands = new Set(found?.commands.map(({ name }) => name) ?? []);
+      view.dispatch({ effects: language.reconfigure(highlighting(commands)) });
+    });
   area.addEventListener('focus', () => view.focus());
   // The shortcut must lead to the visible editor.
   delete area.dataset['key'];
@@ -127,6 +140,20 @@ function highlighting(commands: ReadonlySet<string>): Extension {
     startState: () => ({ isHead: true }),
   });
 }
+
+const sqlHighlighting = StreamLanguage.define({
+  token: (stream) => {
+    if (stream.eatSpace()) return null;
+    if (stream.match(/^--.*/)) return 'comment';
+    if (stream.match(/^'(?:[^']|'')*'?/)) return 'string';
+    if (stream.match(/^"(?:[^"]|"")*"?/)) return null;
+    if (stream.match(/^\d[\w.]*/)) return 'number';
+    if (stream.match(/^[A-Za-z_]\w*/))
+      return SQL_WORDS.includes(stream.current().toUpperCase()) ? 'keyword' : null;
+    stream.next();
+    return 'operator';
+  },
+});
 
 const look = EditorView.theme({
   '&': { fontSize: '14px', minHeight: '64px' },
@@ -183,7 +210,7 @@ const colors = HighlightStyle.define([
   { tag: tags.keyword, color: 'var(--accent)', fontWeight: '600' },
   { tag: tags.string, color: 'var(--code-string)' },
   { tag: tags.number, color: 'var(--code-number)' },
-  { tag: tags.operator, color: 'var(--muted)' },
+  { tag: [tags.operator, tags.comment], color: 'var(--muted)' },
 ]);
 
 /** The first word of a stage is its command. */
@@ -212,11 +239,12 @@ function tokenOf(
   return 'operator';
 }
 
-async function check(view: EditorView): Promise<Diagnostic[]> {
+async function check(view: EditorView, isSql: boolean): Promise<Diagnostic[]> {
   const query = view.state.doc.toString();
+  if (isSql && query.trim() === '') return [];
   const checked = askJson<{ readonly errors: readonly Problem[] }>(
-    '/search2/api/validate/',
-    posting({ query }),
+    isSql ? '/api/sql' : '/search2/api/validate/',
+    posting(isSql ? { sql: query, check: true } : { query }),
   );
   // Cancelled with the search, or no connection: the next key asks again.
   const found = await checked.catch(() => null);

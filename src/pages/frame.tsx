@@ -16,6 +16,7 @@ export const NAVIGATION: readonly NavigationLink[] = [
   { label: 'Resources', href: '/' },
   { label: 'Search', href: '/search' },
   { label: 'Events', href: '/events' },
+  { label: 'SQL', href: '/sql' },
   { label: 'Saved searches', href: '/savedsearches' },
   { label: 'API', href: '/docs' },
   { label: 'Guide', href: '/docs/guide' },

@@ -252,6 +252,7 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   },
   'POST /mcp': everybody('/mcp', 400, { body: {}, readOnly: 400 }),
   'GET /search': signedIn('/search?q=nothing', 200),
+  'GET /sql': signedIn('/sql', 200),
   'POST /api/sql': signedIn('/api/sql', 200, { body: { sql: 'select 1' }, readOnly: 200 }),
   'POST /search2/api/run': signedIn('/search2/api/run/', 200, { body: {}, readOnly: 200 }),
   'POST /search2/api/validate': signedIn('/search2/api/validate/', 200, {

@@ -2,7 +2,7 @@
  * `svc search` (EV-108): rows as a table, as JSON and as CSV, rights of a user, the built-in reference.
  */
 import { expect, test } from 'bun:test';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startService } from '../support/service.ts';
 
@@ -40,6 +40,36 @@ test('svc search runs a query beside the server and shows where it is wrong', as
   // Its copies of the datasets go with it.
   const left = readdirSync(join(svc.stateDir, 'tmp')).filter((name) => name.startsWith('tables'));
   expect(left).toEqual([]);
+});
+
+test('svc sql runs a statement with parameters, queries as tables, and into a file (SL-197)', async () => {
+  await using svc = await startService({ files: { 'hosts.csv': 'host,tier\nalpha,1\nbeta,2\n' } });
+  await svc.accounts.user('nobody');
+  const sql = (...args: string[]) => svc.command(['sql', svc.docroot, ...args]);
+
+  const table = await sql(
+    'select host, n from hosts, t where tier = :tier',
+    '--param',
+    'tier=2',
+    '--with',
+    't=from hosts | stats count as n',
+  );
+  expect([table.stderr, table.stdout]).toEqual(['', expect.stringMatching(/^host  n\nbeta  2\n/)]);
+  expect((await sql('select host from hosts', '--format', 'csv')).stdout).toBe(
+    'host\r\nalpha\r\nbeta\r\n',
+  );
+  const file = join(svc.docroot, '..', 'hosts.parquet');
+  expect(
+    (await sql('select host from hosts', '--format', 'parquet', '--output', file)).exitCode,
+  ).toBe(0);
+  expect(readFileSync(file).subarray(0, 4).toString()).toBe('PAR1');
+  expect((await sql('select 1', '--format', 'xlsx')).stderr).toContain('needs --output');
+
+  const wrong = await sql('select hst from hosts');
+  expect(wrong.exitCode).toBe(1);
+  expect(wrong.stderr).toContain("did you mean 'host'?");
+  expect(wrong.stderr).toContain('\n         ^^^');
+  expect((await sql('select * from hosts', '--as', 'nobody')).stderr).toContain('Unknown dataset');
 });
 
 test('svc search --help shows the language, and --help <command> one command', async () => {

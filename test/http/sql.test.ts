@@ -283,6 +283,22 @@ describe('rights', () => {
     expect(svc.stderr()).not.toMatch(/"level":"error"/);
   }, 60_000);
 
+  test('are those of the reader of a saved search, which is checked when it is saved (SL-197)', async () => {
+    const save = (query: string) =>
+      root.fetch('/api/savedsearches/?validate=1', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ name: 'codes', query, is_public: true }),
+      });
+    const wrong = await save('select cod from secret');
+    expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining("'code'")]);
+    expect((await save('select code from secret')).status).toBe(201);
+    const saved = (await (await user.fetch('/api/savedsearches/')).json()) as { query: string }[];
+    const { query } = saved[0]!;
+    expect((await problem(query)).code).toBe('unknown_source');
+    expect(await rows(query, root)).toEqual([{ code: 'xylophone' }]);
+  });
+
   test('a statement ends when its reader goes', async () => {
     const sql =
       'with recursive r(x) as (select 1 union all select x + 1 from r) select count(*) from r';

@@ -32,6 +32,7 @@ describe('whatever is sent', () => {
     'get_schema',
     'search',
     'search_events',
+    'run_sql',
     'write_resource',
     'x',
   );

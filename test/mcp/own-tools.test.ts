@@ -55,6 +55,15 @@ describe('a saved search', () => {
     expect(Object.keys(tool.inputSchema.properties)).toEqual(['least']);
     const { structuredContent } = await call(shared.superuser, tool.name, { least: 4 });
     expect(structuredContent).toMatchObject({ rows: [{ count: 1, most: 5 }] });
+    // One in SQL has its parameters, and reads with the rights of who calls (SL-197).
+    const sql = 'select count(*) as n from sales where price > :above';
+    expect((await save(shared.superuser, 'In SQL', sql, { is_public: true })).status).toBe(201);
+    const stated = await named(shared.superuser, 'saved_in_sql');
+    expect(Object.keys(stated.inputSchema.properties)).toEqual(['above']);
+    const answer = await call(shared.superuser, stated.name, { above: 4 });
+    expect(answer.structuredContent).toMatchObject({ rows: [{ n: 1 }] });
+    const refused = await call(outsider, stated.name, { above: 4 });
+    expect(refused.content[0]!.text).toContain("Unknown dataset 'sales' or no permission");
     const missing = await call(shared.superuser, tool.name, {});
     expect(missing.isError).toBe(true);
     expect(missing.content[0]!.text).toContain("Missing argument 'least'");

@@ -68,6 +68,7 @@ describe('an anonymous caller (DS-177)', () => {
       ['write_resource', { resource: 'open', action: 'create', data: [] }],
       ['search', { q: 'amber' }],
       ['search_events', { query: 'from open' }],
+      ['run_sql', { sql: 'select * from open' }],
       ['list_saved_searches', {}],
     ];
     for (const [name, given] of calls) {

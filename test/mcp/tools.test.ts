@@ -69,6 +69,7 @@ describe('the list of tools (DS-179)', () => {
       'write_resource',
       'search',
       'search_events',
+      'run_sql',
       'list_saved_searches',
     ]);
     for (const tool of tools) {
@@ -498,6 +499,26 @@ describe('write_resource', () => {
     expect(
       (await call(reader, 'read_resource', { resource: 'a' })).structuredContent,
     ).toMatchObject({ total: 1 });
+  });
+});
+
+describe('run_sql (DS-218)', () => {
+  test('reads datasets with the rights of the caller', async () => {
+    const sql = 'select p.name, x.n from people p, x where p.age < :age order by p.age';
+    const given = {
+      sql,
+      params: { age: 2 },
+      with: { x: 'from people | stats count as n' },
+      offset: 1,
+    };
+    const { structuredContent } = await call(shared.reader, 'run_sql', given);
+    expect(structuredContent).toMatchObject({ rows: [{ name: 'name1' }], meta: { count: 1 } });
+    expect(await failure(shared.reader, 'run_sql', { sql: 'select nam from people' })).toStartWith(
+      "Error executing tool run_sql: Unknown column 'nam'; did you mean 'name'?",
+    );
+    expect(await failure(shared.reader, 'run_sql', { sql: 'drop table people' })).toContain(
+      'A statement only reads',
+    );
   });
 });
 

@@ -207,6 +207,24 @@ export const commands: readonly Command[] = [
         .option('-h, --help [command]', 'Show this help, or what a command of the language does.');
     },
   ),
+  command(
+    'sql',
+    'Run a statement of SQL over datasets.',
+    async () => (await import('./search.ts')).sql,
+    describeConfiguration,
+    ['[query]', 'The statement; with one argument only, that one is the statement.'],
+    ['--as <user>', 'Read with the rights of this user; else those of a superuser.'],
+    [
+      '--format <format>',
+      'Print the whole answer as json, ndjson or csv, or write it as xlsx or parquet.',
+    ],
+    ['--output <file>', 'Write it there.'],
+    describeParameters,
+    [
+      '--with <name=query...>',
+      'A table of the statement: what a query of the search language answers.',
+    ],
+  ),
   command('openapi', 'Print the OpenAPI document of an empty document root.', async () => {
     const { hostedDocument } = await import('../../api/openapi/api-description.ts');
     const { routes } = await import('../../routes.ts');

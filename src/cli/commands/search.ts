@@ -5,7 +5,13 @@ import { commandHelp } from '../../language/reference.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import { foreignCommand } from '../../language/syntax/foreign-words.ts';
 import { openApp } from '../../app.ts';
-import { BadSearchRequest, readSearchRequest } from '../../operations/events/search-request.ts';
+import { type Format, FORMATS } from '../../tables/read/format.ts';
+import {
+  BadSearchRequest,
+  readSearchRequest,
+  readSqlRequest,
+  type SearchRequest,
+} from '../../operations/events/search-request.ts';
 import { runSearch } from '../../operations/events/searches.ts';
 import { findUser } from '../../accounts/identity/users.ts';
 import { AppError } from '../../base/errors.ts';
@@ -23,15 +29,48 @@ export async function search(invocation: Invocation): Promise<string> {
   const { help } = invocation.options;
   if (help === true) return overview(invocation.usage());
   if (help !== undefined) return referenceOf(String(help));
-  const { root, query } = readPositionals(invocation);
-  const { config } = await loadInvocation({
-    ...invocation,
-    positionals: root === null ? [] : [root],
+  const { options } = invocation;
+  const format = options['csv'] === true ? 'csv' : options['json'] === true ? 'json' : null;
+  return runQuery(invocation, 'a query', `'from events | head 5'`, {
+    format,
+    request: (query, params, config) =>
+      readSearchRequest(
+        { query, params, timezone: options['timezone'] ?? null },
+        format ?? 'json',
+        config,
+      ),
   });
-  return runQuery(config, invocation, query);
 }
 
-function readPositionals({ positionals, outside }: Invocation): {
+/** `svc sql`: a statement over datasets. */
+export async function sql(invocation: Invocation): Promise<string> {
+  const { format: asked, output } = invocation.options;
+  const named = FORMATS.find((one) => one === asked) ?? null;
+  if (asked !== undefined && named === null)
+    throw new AppError(
+      'usage',
+      `--format: is one of ${FORMATS.join(', ')}, not '${String(asked)}'`,
+    );
+  const isFile = named === 'xlsx' || named === 'parquet';
+  if (isFile && output === undefined)
+    throw new AppError('usage', `--format ${named} needs --output <file>`);
+  const queries = pairsOf('with', invocation.options['with']);
+  return runQuery(invocation, 'a statement', `'select 1'`, {
+    format: named ?? (output === undefined ? null : 'json'),
+    request: (statement, params, config) =>
+      readSqlRequest(
+        { sql: statement, params, with: Object.fromEntries(queries) },
+        named ?? 'json',
+        config,
+      ),
+  });
+}
+
+function readPositionals(
+  { positionals, outside }: Invocation,
+  what: string,
+  example: string,
+): {
   root: string | null;
   query: string;
 } {
@@ -39,7 +78,7 @@ function readPositionals({ positionals, outside }: Invocation): {
   const isFolder = positionals.length === 1 && existsSync(`${resolve(outside.cwd, query ?? '')}/.`);
   if (query === undefined || isFolder) {
     const after = isFolder ? ` after ${query}` : '';
-    throw new AppError('usage', `a query is needed${after}, such as 'from events | head 5'`);
+    throw new AppError('usage', `${what} is needed${after}, such as ${example}`);
   }
   return { root: positionals.length > 1 ? positionals[0]! : null, query };
 }
@@ -62,30 +101,43 @@ function referenceOf(name: string): string {
   throw new AppError('usage', `'${name}' is no command of the search language${meant}`);
 }
 
+interface Asked {
+  /** Null: a table for people. */
+  readonly format: Format | null;
+  readonly request: (query: string, params: Parameters, config: Config) => SearchRequest;
+}
+
 async function runQuery(
-  config: Config,
-  { options, outside }: Invocation,
-  query: string,
+  invocation: Invocation,
+  what: string,
+  example: string,
+  { format, request: requestOf }: Asked,
 ): Promise<string> {
-  const isCsv = options['csv'] === true;
+  const { options, outside } = invocation;
+  const { root, query } = readPositionals(invocation, what, example);
+  const { config } = await loadInvocation({
+    ...invocation,
+    positionals: root === null ? [] : [root],
+  });
   const app = await openApp(config, commandLog(config, outside), {
     exclusive: false,
     readsAhead: false,
   });
   try {
-    const request = readSearchRequest(
-      { query, params: parametersOf(options['param']), timezone: options['timezone'] ?? null },
-      isCsv ? 'csv' : 'json',
-      config,
-    );
+    const request = requestOf(query, parametersOf(options['param']), config);
     const caller = await callerOf(app.db, options['as']);
     const result = await runSearch(app, caller, { clientAddress: null }, request);
     if (result.kind === 'problem')
       throw new AppError('bad-request', pointedAt(query, result.problem));
-    const text = await new Response(result.body).text();
+    const answer = new Response(result.body);
+    if (typeof options['output'] === 'string') {
+      const file = resolve(outside.cwd, options['output']);
+      const bytes = await Bun.write(file, answer).finally(() => result.leave());
+      return `${file}: ${bytes} bytes\n`;
+    }
+    const text = await answer.text();
     await result.leave();
-    if (isCsv) return text;
-    if (options['json'] === true) return `${text}\n`;
+    if (format !== null) return format === 'json' ? `${text}\n` : text;
     return tableOf(text, (notice) => outside.err(`${notice}\n`));
   } catch (error) {
     if (error instanceof BadSearchRequest)
@@ -96,14 +148,22 @@ async function runQuery(
   }
 }
 
-function parametersOf(given: unknown): Record<string, string | number> {
-  const entries = ((given ?? []) as readonly string[]).map((one): [string, string | number] => {
-    const at = one.indexOf('=');
-    if (at < 1) throw new AppError('usage', `--param: is <name>=<value>, not '${one}'`);
-    const value = one.slice(at + 1);
-    return [one.slice(0, at), String(Number(value)) === value ? Number(value) : value];
-  });
+type Parameters = Readonly<Record<string, string | number>>;
+
+function parametersOf(given: unknown): Parameters {
+  const entries = pairsOf('param', given).map(([name, value]): [string, string | number] => [
+    name,
+    String(Number(value)) === value ? Number(value) : value,
+  ]);
   return Object.fromEntries(entries);
+}
+
+function pairsOf(option: string, given: unknown): [name: string, value: string][] {
+  return ((given ?? []) as readonly string[]).map((one) => {
+    const at = one.indexOf('=');
+    if (at < 1) throw new AppError('usage', `--${option}: is <name>=<value>, not '${one}'`);
+    return [one.slice(0, at), one.slice(at + 1)];
+  });
 }
 
 async function callerOf(db: Database, name: unknown): Promise<Principal> {

@@ -77,6 +77,12 @@ function syntax(text: string, { at, length }: Place): Problem {
   return new Problem('syntax', text, { place: { at, length } });
 }
 
+/** Without the sign before them. */
+export function namedParameters(text: string): string[] {
+  const values = [...text.matchAll(TOKEN)].flatMap(({ groups }) => groups!['value'] ?? []);
+  return values.filter((value) => value[0] !== '?').map((value) => value.slice(1));
+}
+
 const BEFORE_TABLE = ['FROM', 'JOIN', ',', '('];
 
 /** What may be tables, and others. */

@@ -48,6 +48,11 @@ export function isSqlStatement(text: string): boolean {
   return STATEMENT.test(text);
 }
 
+/** Whether a saved text is SQL, which may begin with a comment; the search language has none. */
+export function isSql(text: string): boolean {
+  return /^\s*--(?:\s|$)/.test(text) || isSqlStatement(text);
+}
+
 /** Null for a statement that is not simple. It is not known whether the query's names exist. */
 export function queryOfSql(sql: string): string | null {
   const tokens = sql.length > MAX_CHARACTERS ? null : tokensOf(sql);

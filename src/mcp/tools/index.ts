@@ -7,7 +7,7 @@ import { getSchema } from './get-schema.ts';
 import { listResources } from './list-resources.ts';
 import { listSavedSearches } from './list-saved-searches.ts';
 import { readResource } from './read-resource.ts';
-import { searchEvents } from './search-events.ts';
+import { runSql, searchEvents } from './search-events.ts';
 import { search } from './search.ts';
 import { writeResource } from './write-resource.ts';
 import type { ServerServices } from '../../http/context.ts';
@@ -19,6 +19,7 @@ export const tools: readonly Tool[] = [
   writeResource,
   search,
   searchEvents,
+  runSql,
   listSavedSearches,
 ];
 

@@ -10,7 +10,7 @@ export const listSavedSearches: Tool = {
   description: {
     name: 'list_saved_searches',
     title: 'List saved searches',
-    description: `The saved queries you may use, by name, at most ${MAX_LISTED}; run one by giving its query to search_events.`,
+    description: `The saved queries you may use, by name, at most ${MAX_LISTED}; run one by giving its query to search_events, or to run_sql where it is SQL.`,
     inputSchema: {
       type: 'object',
       properties: {

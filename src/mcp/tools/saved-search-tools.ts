@@ -11,7 +11,9 @@ import {
 import type { Principal } from '../../accounts/rights/principal.ts';
 import { toolName } from '../tool-name.ts';
 import type { Tool } from '../tool.ts';
-import { searchEvents } from './search-events.ts';
+import { isSql } from '../../language/syntax/sql-statement.ts';
+import { namedParameters } from '../../language/sql/statement.ts';
+import { runSql, searchEvents } from './search-events.ts';
 import type { ServerServices } from '../../http/context.ts';
 
 /** More tools than this only confuse whoever chooses among them. */
@@ -29,9 +31,12 @@ export async function savedSearchTools(
 }
 
 function toolOf({ id, name, query }: SavedSearchView): Tool {
-  const values = [...new Set(placeholdersIn(markPlaceholders(query)))].filter(
+  // Braces of SQL are placeholders only in the queries that its comments name.
+  const asked = isSql(query) ? (query.match(/^--.*$/gm) ?? []).join('\n') : query;
+  const values = [...new Set(placeholdersIn(markPlaceholders(asked)))].filter(
     (one) => !BUILT_IN_PLACEHOLDERS.some(({ name: known }) => known === one),
   );
+  if (isSql(query)) values.push(...new Set(namedParameters(query)));
   const { outputSchema, annotations } = searchEvents.description;
   return {
     description: {
@@ -45,7 +50,7 @@ function toolOf({ id, name, query }: SavedSearchView): Tool {
             value,
             {
               type: ['string', 'number', 'boolean'],
-              description: `Value of {${value}} in the query`,
+              description: `Value of ${isSql(query) ? `:${value}` : `{${value}}`} in the query`,
             },
           ]),
         ),
@@ -58,7 +63,10 @@ function toolOf({ id, name, query }: SavedSearchView): Tool {
     call: async (call) => {
       // As it is now: the list may be older.
       const { query: now } = await getSavedSearch(call.services, call.caller, id);
-      return searchEvents.call({ ...call, arguments: { query: now, params: call.arguments } });
+      const params = call.arguments;
+      return isSql(now)
+        ? runSql.call({ ...call, arguments: { sql: now, params } })
+        : searchEvents.call({ ...call, arguments: { query: now, params } });
     },
   };
 }

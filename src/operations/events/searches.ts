@@ -23,7 +23,7 @@ import type { Validation } from '../../language/syntax/validate.ts';
 import { DATABASE_FILE } from '../../store/state-files.ts';
 import { mayAccess, type Origin, record } from '../access.ts';
 import { withDefaultAccess } from './event-access.ts';
-import { isSqlStatement } from '../../language/syntax/sql-statement.ts';
+import { isSql } from '../../language/syntax/sql-statement.ts';
 import { readCheckRequest, readSqlRequest, type SearchRequest } from './search-request.ts';
 
 /** The rows as a stream, or what is wrong with the query. Call `leave` when the body is finished or aborted. */
@@ -264,7 +264,7 @@ export async function checkSavedQuery(
   caller: Principal,
   { query, name }: { readonly query: string; readonly name: string },
 ): Promise<string | null> {
-  const request = isSqlStatement(query)
+  const request = isSql(query)
     ? readSqlRequest({ sql: query }, 'json', services.config)
     : readCheckRequest({ query }, services.config);
   const { validation, found } = await checked(services, caller, request);

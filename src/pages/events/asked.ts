@@ -1,6 +1,7 @@
-/** The state of an explorer view, of events or of one dataset, as its address holds it. */
+/** The state of an explorer view, of events, of one dataset or in SQL, as its address holds it. */
 import { encodePath } from '../../base/paths.ts';
 import { TimeZone } from '../../base/time-zone.ts';
+import { namedParameters } from '../../language/sql/statement.ts';
 import type { Context } from '../../http/context.ts';
 import { printSourceName } from '../../language/syntax/source-name.ts';
 
@@ -14,6 +15,11 @@ export const MAX_ROWS = 5_000;
 export interface Asked {
   /** Then without a span of time; null for events. */
   readonly dataset: string | null;
+  /** A statement over all datasets, without a span of time. */
+  readonly isSql: boolean;
+  /** Values of its parameters, by their names with the sign before them. */
+  readonly values: Readonly<Record<string, string>>;
+  readonly offset: number;
   readonly q: string;
   readonly earliest: string;
   readonly latest: string;
@@ -25,14 +31,21 @@ export interface Asked {
   readonly chart: string;
 }
 
-export function askedOf(context: Context, dataset: string | null): Asked {
+export function askedOf(context: Context, dataset: string | null, isSql = false): Asked {
   const limit = Number(context.queryValue('limit'));
+  const offset = Number(context.queryValue('offset'));
   const typed = context.queryValue(dataset === null ? 'q' : ASK) ?? '';
+  const parameters = isSql ? new Set(namedParameters(typed)) : [];
   return {
     dataset,
+    isSql,
+    values: Object.fromEntries(
+      [...parameters].map((name) => [name, context.queryValue(`:${name}`) ?? '']),
+    ),
+    offset: isSql && Number.isSafeInteger(offset) && offset > 0 ? offset : 0,
     q:
       dataset !== null && typed.trim() === '' ? beginning(dataset) : typed.replaceAll('\r\n', '\n'),
-    ...(dataset === null ? spanOf(context) : { earliest: '', latest: '' }),
+    ...(dataset === null && !isSql ? spanOf(context) : { earliest: '', latest: '' }),
     timezone: TimeZone.named(context.queryValue('timezone') ?? '')?.name ?? 'UTC',
     limit: Number.isInteger(limit) && limit > 0 ? Math.min(limit, MAX_ROWS) : FIRST_ROWS,
     isTable: context.queryValue('form') === 'table',
@@ -63,17 +76,26 @@ function momentIn(text: string | null): string {
 }
 
 /** Without the limit of rows. */
-export function wholeQuery({ q, earliest, latest, timezone }: Asked): URLSearchParams {
+export function wholeQuery({
+  q,
+  isSql,
+  values,
+  earliest,
+  latest,
+  timezone,
+}: Asked): URLSearchParams {
+  const named = Object.entries(values).map(([name, value]) => [`:${name}`, value]);
   return new URLSearchParams({
     q,
-    earliest,
+    ...Object.fromEntries(named),
+    ...(!isSql && { earliest }),
     ...(latest !== '' && { latest }),
     ...(timezone !== 'UTC' && { timezone }),
   });
 }
 
 export function addressOf(asked: Asked): string {
-  const { dataset, q, timezone, limit, isTable, chart } = asked;
+  const { dataset, q, timezone, limit, offset, isTable, chart } = asked;
   const query =
     dataset === null
       ? wholeQuery(asked)
@@ -81,7 +103,13 @@ export function addressOf(asked: Asked): string {
   if (isTable) query.set('form', 'table');
   if (chart !== '') query.set('chart', chart);
   if (limit !== FIRST_ROWS) query.set('limit', String(limit));
-  return `${dataset === null ? '/events' : datasetAddress(dataset)}?${query}`;
+  if (offset > 0) query.set('offset', String(offset));
+  return `${pathOf(asked)}?${query}`;
+}
+
+export function pathOf({ dataset, isSql }: Pick<Asked, 'dataset' | 'isSql'>): string {
+  if (isSql) return '/sql';
+  return dataset === null ? '/events' : datasetAddress(dataset);
 }
 
 export function datasetAddress(dataset: string): string {

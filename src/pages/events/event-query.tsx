@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { timeOf } from '../../language/expressions/time.ts';
-import { ASK, beginning, datasetAddress } from './asked.ts';
+import { ASK, beginning, pathOf } from './asked.ts';
 import { UtcTime } from '../parts/values.tsx';
 
 export interface QueryProblem {
@@ -10,6 +10,8 @@ export interface QueryProblem {
   readonly message: string;
   readonly suggestion: string | null;
   readonly suggestionHref: string | null;
+  /** The page that understands it; null for what is no SQL. */
+  readonly sqlHref: string | null;
   readonly allowed: readonly string[];
 }
 
@@ -31,6 +33,11 @@ export function EventQueryProblem({ problem }: { problem: QueryProblem }) {
       ) : (
         <p safe>{`Did you mean ${problem.suggestion}?`}</p>
       )}
+      {problem.sqlHref !== null && (
+        <p>
+          <a href={problem.sqlHref}>Run it as SQL</a>
+        </p>
+      )}
       {problem.allowed.length > 0 && (
         <p class="fine" safe>{`Possible here: ${problem.allowed.join(', ')}`}</p>
       )}
@@ -40,6 +47,9 @@ export function EventQueryProblem({ problem }: { problem: QueryProblem }) {
 
 export interface EventQueryView {
   readonly dataset: string | null;
+  readonly isSql: boolean;
+  /** Of the parameters of a statement. */
+  readonly values: Readonly<Record<string, string>>;
   readonly examples: readonly { readonly query: string; readonly href: string }[];
   readonly q: string;
   readonly earliest: string;
@@ -69,21 +79,23 @@ export function EventQuery({ view }: { view: EventQueryView }) {
       id="query"
       class="query-form"
       method="get"
-      action={view.dataset === null ? '/events' : datasetAddress(view.dataset)}
+      action={pathOf(view)}
       role="search"
-      data-slow="Searching"
+      data-slow={view.isSql ? 'Reading' : 'Searching'}
     >
       <label class="query-text">
-        <span class="visually-hidden">Query</span>
+        <span class="visually-hidden">{view.isSql ? 'Statement' : 'Query'}</span>
         <textarea
           name={view.dataset === null ? 'q' : ASK}
-          rows="2"
+          rows={view.isSql ? '6' : '2'}
           spellcheck="false"
           autocapitalize="none"
           placeholder={
-            view.dataset === null
-              ? 'error host=web* | stats count by host'
-              : `${beginning(view.dataset)}stats count`
+            view.isSql
+              ? 'SELECT * FROM "folder/table" WHERE … ORDER BY …'
+              : view.dataset === null
+                ? 'error host=web* | stats count by host'
+                : `${beginning(view.dataset)}stats count`
           }
           data-key="e"
           safe
@@ -91,14 +103,49 @@ export function EventQuery({ view }: { view: EventQueryView }) {
           {view.q}
         </textarea>
       </label>
-      {view.dataset === null && <Span view={view} />}
+      {Object.entries(view.values).map(([name, value]) => (
+        <label>
+          <code safe>{`:${name}`}</code> <input name={`:${name}`} value={value} />
+        </label>
+      ))}
+      {hasSpan(view) && <Span view={view} />}
       {view.timezone !== 'UTC' && <input type="hidden" name="timezone" value={view.timezone} />}
       {view.isTable && <input type="hidden" name="form" value="table" />}
       {view.chart !== '' && <input type="hidden" name="chart" value={view.chart} />}
-      {view.dataset === null && <PaperChoice view={view} />}
-      <button type="submit">{view.dataset === null ? 'Search' : 'Ask'}</button>
-      {view.dataset === null ? <EventHints /> : <DatasetHints view={view} />}
+      {hasSpan(view) && <PaperChoice view={view} />}
+      <button type="submit">{view.isSql ? 'Run' : view.dataset === null ? 'Search' : 'Ask'}</button>
+      {view.isSql ? (
+        <SqlHints />
+      ) : view.dataset === null ? (
+        <EventHints />
+      ) : (
+        <DatasetHints view={view} />
+      )}
     </form>
+  );
+}
+
+function hasSpan({ dataset, isSql }: EventQueryView): boolean {
+  return dataset === null && !isSql;
+}
+
+function SqlHints() {
+  return (
+    <div class="hints">
+      <details class="hint">
+        <summary>Help</summary>
+        <p>
+          One statement of SQLite reads all datasets you may read, by their names in double quotes:{' '}
+          <code>
+            SELECT city, sum(total) FROM "shop/orders" JOIN people USING (name) GROUP BY 1
+          </code>
+          . Parameters such as <code>:from</code> get a field here. Events join in by a line before
+          the statement: <code>-- with errors: level=error | stats count by host</code> makes a
+          table <code>errors</code>. <a href="/docs/guide/searching#sql">More in the guide</a>
+        </p>
+        <p>Ctrl and Enter run it.</p>
+      </details>
+    </div>
   );
 }
 
@@ -168,7 +215,8 @@ function EventHints() {
           commands: <code>| top 10 host</code>, <code>| timechart count by host</code>,{' '}
           <code>| stats avg(ms) by path | sort -avg(ms)</code>, <code>| table _time host data</code>
           . Files are tables too: <code>from shop/products | where price &gt; 5</code>.{' '}
-          <a href="/docs/search-language">All commands</a>
+          <a href="/docs/search-language">All commands</a>. Joins across files are also asked{' '}
+          <a href="/sql">in SQL</a>.
         </p>
         <p>Enter searches or finishes the word, Shift and Enter begin a new line.</p>
       </details>

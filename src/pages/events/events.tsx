@@ -20,7 +20,13 @@ import {
   mayReadEvents as mayRead,
   mayWriteEvents as mayWrite,
 } from '../../operations/events/event-access.ts';
-import { readSearchRequest } from '../../operations/events/search-request.ts';
+import {
+  readSearchRequest,
+  readSqlRequest,
+  type SearchRequest,
+} from '../../operations/events/search-request.ts';
+import type { Config } from '../../config/settings.ts';
+import { isSqlStatement } from '../../language/syntax/sql-statement.ts';
 import { runSearch, type SearchResult } from '../../operations/events/searches.ts';
 import {
   addressOf,
@@ -97,12 +103,34 @@ export const eventsPageRoute = new Elysia({ name: 'events-page' })
       ],
       answers: { 200: { description: 'A page for people', mediaType: 'text/html', schema: null } },
     },
+  })
+  .get('/sql', ({ ask }) => explorerReply(ask, null, true), {
+    checks: { access: 'user', cacheControl: PRIVATE },
+    describes: {
+      summary: 'Show the page for SQL',
+      tag: 'search',
+      parameters: [
+        { name: 'q', in: 'query', description: 'The statement', schema: Type.String() },
+        {
+          name: 'offset',
+          in: 'query',
+          description: 'Rows left out before the first',
+          schema: Type.Integer({ minimum: 0, default: 0 }),
+        },
+        formatParameter,
+      ],
+      answers: { 200: { description: 'A page for people', mediaType: 'text/html', schema: null } },
+    },
   });
 
 /** Throws `not-found` for an unknown format. */
-export async function explorerReply(context: Context, dataset: Resource | null): Promise<Reply> {
-  const asked = askedOf(context, dataset?.canonical ?? null);
-  const full = withinTimes(asked.q, asked.earliest, asked.latest);
+export async function explorerReply(
+  context: Context,
+  dataset: Resource | null,
+  isSql = false,
+): Promise<Reply> {
+  const asked = askedOf(context, dataset?.canonical ?? null, isSql);
+  const full = isSql ? asked.q : withinTimes(asked.q, asked.earliest, asked.latest);
   const format = askedFormat(context);
   if (format === null) {
     const outcome = await run(context, full, asked);
@@ -113,7 +141,7 @@ export async function explorerReply(context: Context, dataset: Resource | null):
   }
   const result = await runAs(context, full, asked, format);
   return result.kind === 'problem' && context.wantsHtml
-    ? pageOf(context, asked, full, result.problem, { status: 400 })
+    ? pageOf(context, asked, full, result.problem, { status: isSql ? 422 : 400 })
     : searchReply(context, result);
 }
 
@@ -133,7 +161,7 @@ async function pageOf(
     examples,
     mayReadEvents: await mayRead(services, user),
     sendsTo: (await mayWrite(services, user)) && !services.config.readonly ? baseUrl : null,
-    formatHrefs: formatHrefs('/events', wholeQuery(asked)),
+    formatHrefs: formatHrefs(asked.isSql ? '/sql' : '/events', wholeQuery(asked)),
     maxFileRows: services.config.events.search.export_max_rows,
   };
   return pageReply(context, eventsPage, view, { status });
@@ -142,23 +170,19 @@ async function pageOf(
 function runAs(
   context: Context,
   query: string,
-  { timezone }: Asked,
+  asked: Asked,
   format: Format,
 ): Promise<SearchResult> {
   const { services, user, origin, request } = context;
-  const order = readSearchRequest({ query, timezone }, format, services.config);
+  const order = orderOf(query, { ...asked, offset: 0 }, format, services.config);
   return runSearch(services, user, origin, order, request.signal);
 }
 
-async function run(
-  context: Context,
-  query: string,
-  { limit, timezone }: Asked,
-): Promise<Ran | ToldProblem> {
+async function run(context: Context, query: string, asked: Asked): Promise<Ran | ToldProblem> {
   const { services, user, origin, request } = context;
   const { max_rows: most } = services.config.events.search;
-  for (let rows = Math.min(limit, most); ; rows = Math.ceil(rows / 5)) {
-    const order = readSearchRequest({ query, timezone, limit: rows }, 'json', services.config);
+  for (let rows = Math.min(asked.limit, most); ; rows = Math.ceil(rows / 5)) {
+    const order = orderOf(query, asked, 'json', services.config, rows);
     const result = await runSearch(services, user, origin, order, request.signal);
     if (result.kind === 'problem') return result.problem;
     try {
@@ -190,13 +214,16 @@ function viewOf(
   full: string,
   outcome: Ran | ToldProblem,
 ): Omit<EventsView, 'examples' | 'formatHrefs' | 'maxFileRows' | 'mayReadEvents' | 'sendsTo'> {
-  const { dataset, q, earliest, latest, timezone, chart } = asked;
-  const { first, isSearch, isOnlySearch: isCountable } = startOf(q);
+  const { dataset, isSql, values, q, earliest, latest, timezone, chart } = asked;
+  // A statement has no terms.
+  const { first, isSearch, isOnlySearch: isCountable } = startOf(isSql ? '|' : q);
   const terms = isSearch ? first || '*' : null;
   const allTimeHref =
     earliest + latest === '' ? null : addressOf({ ...asked, earliest: '', latest: '' });
   const common = {
     dataset,
+    isSql,
+    values,
     q,
     earliest,
     latest,
@@ -219,6 +246,7 @@ function viewOf(
       figures: null,
       otherForm: null,
       moreHref: null,
+      pages: [],
       isChartable: false,
     };
   }
@@ -236,12 +264,42 @@ function viewOf(
       meta.truncated && asked.limit < MAX_ROWS
         ? addressOf({ ...asked, limit: Math.min(asked.limit * 5, MAX_ROWS) })
         : null,
+    pages: isSql ? pagesOf(asked, meta) : [],
     isChartable:
       !isEvents &&
       rows.length > 1 &&
       columns.length > 1 &&
       columns.some(({ type }) => type === 'number'),
   };
+}
+
+function orderOf(
+  query: string,
+  { isSql, values, offset, timezone }: Asked,
+  format: Format,
+  config: Config,
+  limit?: number,
+): SearchRequest {
+  const common = { timezone, ...(limit !== undefined && { limit }) };
+  if (!isSql) return readSearchRequest({ query, ...common }, format, config);
+  const params = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, numberOrText(value)]),
+  );
+  return readSqlRequest({ sql: query, params, offset, ...common }, format, config);
+}
+
+function numberOrText(typed: string): string | number {
+  return String(Number(typed)) === typed ? Number(typed) : typed;
+}
+
+function pagesOf(
+  asked: Asked,
+  { count, truncated }: Ran['meta'],
+): readonly { readonly label: string; readonly href: string }[] {
+  const at = (offset: number): string => addressOf({ ...asked, offset });
+  const previous = { label: 'Previous rows', href: at(Math.max(0, asked.offset - asked.limit)) };
+  const next = { label: 'Next rows', href: at(asked.offset + count) };
+  return [...(asked.offset > 0 ? [previous] : []), ...(truncated ? [next] : [])];
 }
 
 /** `rows` are some of the dataset. */
@@ -295,7 +353,7 @@ function problemOf(asked: Asked, full: string, problem: ToldProblem): QueryProbl
   const before = points.slice(0, offset).join('');
   const wrong = points.slice(offset, offset + length).join('');
   const after = points.slice(offset + length).join('');
-  const message = told.replace(/ \[stage \d+, column \d+\]$/, '');
+  const message = told.replace(/ \[(?:stage|line) \d+, column \d+\]$/, '');
   const isWord = suggestion !== null && [suggestion, wrong].every((text) => /^[\w.-]+$/.test(text));
   // A whole statement stands for another whole query.
   const isMeant = isWord || (suggestion !== null && wrong.includes(' '));
@@ -307,6 +365,10 @@ function problemOf(asked: Asked, full: string, problem: ToldProblem): QueryProbl
     suggestion: isMeant || !message.includes(suggestion ?? message) ? suggestion : null,
     suggestionHref:
       isMeant && typed !== null ? addressOf({ ...asked, q: before + suggestion + after }) : null,
+    sqlHref:
+      !asked.isSql && isSqlStatement(asked.q)
+        ? `/sql?${new URLSearchParams({ q: asked.q })}`
+        : null,
     allowed,
   };
 }
@@ -341,6 +403,8 @@ interface EventsView extends EventQueryView, EventResultsView, Pick<ResultForm, 
   /** Null: nothing ran, `problem` says why. */
   readonly figures: ResultFigures | null;
   readonly moreHref: string | null;
+  /** Rows before and behind the shown ones. */
+  readonly pages: readonly { readonly label: string; readonly href: string }[];
   readonly formatHrefs: Readonly<Record<Format, string>>;
   readonly maxFileRows: number;
   readonly isCountable: boolean;
@@ -350,7 +414,8 @@ interface EventsView extends EventQueryView, EventResultsView, Pick<ResultForm, 
 export const eventsPage: Page<EventsView> = {
   name: 'events',
   layout: 'wide',
-  title: ({ dataset }) => (dataset === null ? 'Events' : `Ask about ${lastOf(dataset)}`),
+  title: ({ dataset, isSql }) =>
+    isSql ? 'SQL' : dataset === null ? 'Events' : `Ask about ${lastOf(dataset)}`,
   trail: ({ dataset }) =>
     dataset === null
       ? []
@@ -360,7 +425,8 @@ export const eventsPage: Page<EventsView> = {
   content: (view, frame) => (
     <div
       id="explorer"
-      data-keys={'Enter Search\nShift+Enter New line in the query'}
+      data-keys={view.isSql ? 'Ctrl+Enter Run' : 'Enter Search\nShift+Enter New line in the query'}
+      data-sql={String(view.isSql)}
       data-terms={view.terms ?? ''}
       data-searches={String(view.terms !== null && view.mayReadEvents)}
       data-reads={String(view.mayReadEvents)}
@@ -382,11 +448,20 @@ export const eventsPage: Page<EventsView> = {
           <p id="tail-status" class="fine" role="status" hidden></p>
           <ol id="tail" class="lines" aria-label="Live events" hidden></ol>
           {view.problem === null && <EventResults view={view} />}
-          {view.moreHref !== null && (
+          {(view.moreHref !== null || view.pages.length > 0) && (
             <p class="more">
-              <a class="button quiet" href={view.moreHref}>
-                Show more
-              </a>
+              {view.pages.map(({ label, href }) => (
+                <>
+                  <a class="button quiet" href={href} safe>
+                    {label}
+                  </a>{' '}
+                </>
+              ))}
+              {view.moreHref !== null && (
+                <a class="button quiet" href={view.moreHref}>
+                  Show more
+                </a>
+              )}
             </p>
           )}
         </div>
@@ -404,7 +479,11 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
     <div class="tools">
       <p class="fine" role="status">
         {view.figures === null ? (
-          'Nothing was searched'
+          view.isSql ? (
+            'Nothing was read'
+          ) : (
+            'Nothing was searched'
+          )
         ) : (
           <Figures {...view} figures={view.figures} />
         )}
@@ -414,7 +493,7 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
           {view.otherForm.label}
         </a>
       )}
-      {view.problem === null && <Watch />}
+      {view.problem === null && !view.isSql && <Watch />}
       {view.isChartable && (
         <button
           type="button"
@@ -470,7 +549,10 @@ function Keep({ view, frame }: { view: EventsView; frame: FrameView }) {
           frame={frame}
           to="/savedsearches"
           does="create"
-          fields={[['query', view.full]]}
+          fields={[
+            ['query', view.full],
+            ['language', view.isSql ? 'sql' : ''],
+          ]}
         >
           <label>
             Name
@@ -516,10 +598,11 @@ function FileRows({ view: { figures, maxFileRows, isCountable } }: { view: Event
 
 interface FiguresProps {
   readonly figures: ResultFigures;
+  readonly isSql: boolean;
   readonly isCountable: boolean;
 }
 
-function Figures({ figures, isCountable }: FiguresProps) {
+function Figures({ figures, isCountable, isSql }: FiguresProps) {
   const { rows, isCut, scanned, elapsedMs } = figures;
   return (
     <>
@@ -527,8 +610,12 @@ function Figures({ figures, isCountable }: FiguresProps) {
       <Count value={rows} />
       {isCut && isCountable && <span id="matched"></span>}
       {rows === 1 ? ' row · ' : ' rows · '}
-      <Count value={scanned} />
-      {' scanned · '}
+      {!isSql && (
+        <>
+          <Count value={scanned} />
+          {' scanned · '}
+        </>
+      )}
       <Count value={elapsedMs} />
       {' ms'}
     </>

@@ -8,6 +8,7 @@ import type { Context } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
+import { isSql } from '../../language/syntax/sql-statement.ts';
 import { withinTimes } from '../../language/syntax/refine.ts';
 import {
   createSavedSearch,
@@ -166,7 +167,9 @@ function pageAddress(place: Place, more: Readonly<Record<string, string>> = {}):
 
 /** Without time bounds: the search names its own. */
 function addressOf(query: string): string {
-  return `/events?${new URLSearchParams({ q: query, earliest: '' })}`;
+  return isSql(query)
+    ? `/sql?${new URLSearchParams({ q: query })}`
+    : `/events?${new URLSearchParams({ q: query, earliest: '' })}`;
 }
 
 async function postForm(context: Context): Promise<Reply> {
@@ -175,6 +178,9 @@ async function postForm(context: Context): Promise<Reply> {
   if (fields.has('q')) {
     fields.set('query', withinTimes(field('q'), field('earliest'), field('latest')));
   }
+  // A comment says that it is SQL where its words might be searched for.
+  if (field('language') === 'sql' && !isSql(field('query')))
+    fields.set('query', `-- SQL\n${field('query')}`);
   const action = field('action');
   const refused = { action, id: field('id'), fields };
   try {

@@ -440,6 +440,7 @@ export function UploadForm({ limit, frame }: { limit: number; frame: FrameView }
 const WAYS: readonly (readonly [prefix: string, text: string])[] = [
   ['/search', 'Rows, documents and media by their words'],
   ['/events', 'What happened, from logs and programs'],
+  ['/sql', 'One question to all tables, joined'],
   ['/savedsearches', 'Questions to ask again'],
   ['/admin', 'People, rights, the audit, the state of this server'],
   ['/docs/guide', 'How things are done here, with examples'],
