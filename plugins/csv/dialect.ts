@@ -1,7 +1,4 @@
-/**
- * How a CSV file is written: encoding, delimiter, line endings, boolean spelling. Learned while
- * reading, stored with the typed copy, followed by every edit.
- */
+/** Learned while reading, stored with the typed copy, followed by every edit. */
 import { DELIMITERS } from '../../src/tables/infer/companion.ts';
 import type { SourceNote } from '../../src/tables/types.ts';
 import { type Encoding, unitBytes } from './encoding.ts';
@@ -32,7 +29,7 @@ export interface Dialect {
   readonly endsLikeTotal: boolean;
 }
 
-/** For the schema: how the file is read, where that was guessed and is not the usual way. */
+/** Null where nothing was guessed and all is usual. */
 export function guessedSource(dialect: Dialect): SourceNote | null {
   const { encoding, delimiter, headerRow, skippedLines, guessed, total } = dialect;
   const isUsual = {
@@ -60,19 +57,15 @@ interface TableText {
   readonly isWhole: boolean;
 }
 
-/**
- * Of DELIMITERS the one with the most consistent column count, comma on a tie. The text begins with
- * the header.
- */
+/** The one with the most consistent column count, comma on a tie. The text begins with the header. */
 export function guessDelimiter(start: TableText): Delimiter {
   const scores = DELIMITERS.map((delimiter) => consistency(start, delimiter));
   return DELIMITERS[scores.indexOf(Math.max(...scores))]!;
 }
 
 /**
- * The share of rows with the most frequent number of columns; 0 when that number is one. One more
- * when the header is split: a decimal comma can be as regular as the delimiter but does not occur
- * in the header. A row cut off by the end of the text is ignored.
+ * The share of rows with the most frequent number of columns; 0 when that is one. One more when the header is split:
+ * a decimal comma can be as regular as the delimiter but does not occur in the header.
  */
 export function consistency({ text, isWhole }: TableText, delimiter: Delimiter): number {
   if (!text.includes(delimiter)) return 0;

@@ -1,12 +1,9 @@
 /**
- * Edits a CSV file: only bytes of touched rows change.
+ * Edits a CSV file: only bytes of touched rows change, only segments with touched rows are read.
  *
- * Only segments with touched rows are read. Untouched cells keep their spelling; new rows follow
- * the last row, before trailing blank lines. A file without a final line end keeps none: removing
- * its last row also removes the line end before it.
- *
- * Existing segments keep number and order, possibly without rows, so that what is known of a
- * segment (its ids) stays true; only appended rows add segments.
+ * Untouched cells keep their spelling; new rows follow the last row, before trailing blank lines. A file without a
+ * final line end keeps none. Existing segments keep number and order, possibly without rows, so that their ids stay
+ * true; only appended rows add segments.
  */
 import { AppError, mismatch } from '../../src/base/errors.ts';
 import { changedFile, type FileSource, readBytes } from '../../src/base/files/file-source.ts';
@@ -54,11 +51,10 @@ const LETTERS_PER_CELL = 100;
 type ChangedCell = EditPlan['cells'][number] & Record<'before' | 'after', string | undefined>;
 
 /**
- * Throws `schema-mismatch` for text the file could not return and for rows added to a file without
- * a header, `conflict` when the file is not the layout's, `unreadable-file` when its encoding or
- * header was guessed and would be guessed differently afterwards. Reads the touched segments; 64
- * KiB more where the change could alter the guess of delimiter or header; and, for a change of
- * letters beyond ASCII in a guessed encoding other than UTF-8, the file until enough of them agree.
+ * Throws `schema-mismatch` for text the file could not return and for rows added to a file without a header,
+ * `conflict` when the file is not the layout's, `unreadable-file` when what was guessed would be guessed differently
+ * afterwards. Reads the touched segments; 64 KiB more where the change could alter a guess; and, for letters beyond
+ * ASCII in a guessed encoding other than UTF-8, the file until enough of them agree.
  */
 export async function editCsv(
   source: FileSource,
@@ -322,7 +318,7 @@ class FileEdit {
     this.#edit.file.add(encodeText(spelling, this.#dialect.encoding));
   }
 
-  /** The row with these cells changed; one past its end makes it longer unless it is blank. */
+  /** A cell past the row's end makes it longer unless it is blank. */
   #spelled(spellings: string[], cells: RowCells): string {
     for (const [position, cell] of cells) {
       const after = cellText(cell, position, this.#style);
@@ -334,7 +330,7 @@ class FileEdit {
       spellings[position] = cellSpelling(after, this.#style, spelling.startsWith('"'));
       this.#note(position, before, after);
     }
-    // A row without any bytes would be a blank line, which is no row.
+    // A row without any bytes would be a blank line.
     const row = spellings.join(this.#dialect.delimiter) || '""';
     if (encodedLength(row, this.#dialect.encoding) <= MAX_ROW_BYTES) return row;
     throw mismatch(`a row may not exceed ${MAX_ROW_BYTES} bytes`);
@@ -347,8 +343,8 @@ class FileEdit {
   }
 
   /**
-   * Writes the new rows and returns the rows of the last segment, which has `rows` already.
-   * `isEmpty`: the unterminated line is in an earlier segment.
+   * Returns the rows of the last segment, which has `rows` already. `isEmpty`: the unterminated line is in an earlier
+   * segment.
    */
   async #append(rows: number, isEmpty: boolean): Promise<number> {
     const { creates } = this.#changes;
@@ -426,8 +422,8 @@ function cellSpelling(text: string, style: CellStyle, isQuotedAnyway: boolean): 
 }
 
 /**
- * Integers past 2^53 get an exponent: as plain digits they would turn the whole column into text.
- * Adding 0 turns -0 into 0, as JSON does.
+ * Integers past 2^53 get an exponent: plain digits would turn the column into text. Adding 0 turns -0 into 0, as JSON
+ * does.
  */
 function numberText(value: number): string {
   const isLong = Number.isInteger(value) && !Number.isSafeInteger(value);
@@ -435,9 +431,8 @@ function numberText(value: number): string {
 }
 
 /**
- * Numbers as their shortest JSON text, booleans as the column spells them, null as nothing. Throws
- * `schema-mismatch` for what the file could not return: characters outside its encoding, NUL, lone
- * surrogates, texts and positions over a table's limits.
+ * Throws `schema-mismatch` for what the file could not return: characters outside its encoding, NUL, lone surrogates,
+ * texts and positions over a table's limits.
  */
 function cellText(cell: Cell, position: number, style: CellStyle): string {
   if (position >= MAX_COLUMNS) throw mismatch(`a row may not exceed ${MAX_COLUMNS} columns`);

@@ -1,9 +1,8 @@
 /**
- * The encoding of a file that does not say it: UTF-8 where the bytes are, else windows-1252, cp850
- * or UTF-16 where they read as text of Western Europe.
+ * The encoding of a file that does not say it: UTF-8 where the bytes are, else one in which they read as text.
  *
- * A wrong guess shows wrong letters, no guess an error with a remedy: so every doubt means UTF-8,
- * whose reader names the invalid byte.
+ * A wrong guess shows wrong letters, no guess an error with a remedy: every doubt means UTF-8, whose reader names the
+ * invalid byte.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
@@ -20,7 +19,7 @@ const WIDE_SAMPLE_BYTES = 65_536;
 /** Two lines of UTF-16; less says nothing. */
 const MIN_WIDE_BYTES = 16;
 
-/** Of a whole file; one that is not UTF-8 is read twice, the second time until `enough` letters and signs agree. */
+/** A file that is not UTF-8 is read twice, the second time until `enough` letters and signs agree. */
 export async function guessEncoding(source: FileSource, enough = Infinity): Promise<EncodingGuess> {
   const wide = wideEncoding(await readBytes(source, 0, WIDE_SAMPLE_BYTES));
   if (wide !== null) return { encoding: wide, isAscii: false };
@@ -41,8 +40,8 @@ export async function guessEncoding(source: FileSource, enough = Infinity): Prom
 }
 
 /**
- * UTF-16 without a mark: zeros on one side only, which every character below U+0100 has there, at
- * least every eighth, and text without control characters.
+ * Zeros on one side only, which every character below U+0100 has there, at least every eighth, and text without
+ * control characters.
  */
 function wideEncoding(sample: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   const bytes = sample.subarray(0, sample.length - (sample.length % 2));
@@ -106,7 +105,7 @@ const CR = 13;
 const MAX_SEQUENCE = 4;
 /** How often one byte may make no sense, and how often two make a UTF-8 sequence by chance. */
 const MIN_RATIO = 20;
-/** A single letter is what a damaged UTF-8 file has, unless it stands within a word and one encoding alone reads it so. */
+/** A damaged UTF-8 file has a single letter, unless it stands within a word and one encoding alone reads it so. */
 const MIN_PLAUSIBLE = 2;
 
 /** 1 where no valid sequence of UTF-8 begins. */

@@ -1,10 +1,8 @@
 /**
- * Lossless conversion of bytes and text: what cannot be decoded or encoded exactly is refused,
- * never replaced.
+ * Lossless conversion: what cannot be decoded or encoded exactly is refused, never replaced.
  *
- * Decoded text encodes to the same bytes, so text lengths give file lengths. `latin1` is ISO 8859-1
- * proper: byte n is code point n. `windows-1252`, written by spreadsheets, differs in bytes 80 to
- * 9F; `cp850` is the code page of the consoles of Western Europe. The tables are those of the
+ * Text lengths therefore give file lengths. `latin1` is ISO 8859-1 proper: byte n is code point n; `windows-1252`
+ * differs in bytes 80 to 9F; `cp850` is the code page of the consoles of Western Europe. The tables are those of the
  * runtime where it has them.
  */
 import { unreadable } from '../../src/base/errors.ts';
@@ -57,8 +55,8 @@ export function unitBytes(encoding: Encoding): 1 | 2 {
 }
 
 /**
- * `offset` is that of `bytes` in the file. Throws `unreadable-file` with the offset of the first
- * invalid sequence or NUL, which no table holds and at which SQLite would cut.
+ * `offset`: of `bytes` in the file. Throws `unreadable-file` with the offset of the first invalid sequence or NUL,
+ * which no table holds and at which SQLite would cut.
  */
 export function decodeText(bytes: Uint8Array, encoding: Encoding, offset: number): string {
   const nul = unitBytes(encoding) === 1 ? bytes.indexOf(0) : -1;

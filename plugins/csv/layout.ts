@@ -1,4 +1,4 @@
-/** How a CSV file is to be read where nobody says it: its encoding and where its header begins. */
+/** Encoding and start of the header, where nobody says them. */
 import { DELIMITERS } from '../../src/tables/infer/companion.ts';
 import { isUtf8 } from 'node:buffer';
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';

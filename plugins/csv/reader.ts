@@ -1,9 +1,8 @@
 /**
  * A CSV file as rows, streamed in segments of about 32 KiB with exact byte counts.
  *
- * The header is the first row with content at or after line `header_row`, declared or guessed;
- * lines above it are counted regardless of quotes and otherwise ignored. Cells are delivered verbatim, as `cellAt`
- * returns them. Memory: one chunk of the file plus its longest row.
+ * The header is the first row with content at or after line `header_row`, declared or guessed; lines above it are
+ * counted regardless of quotes. Cells are delivered verbatim. Memory: one chunk of the file plus its longest row.
  */
 import { AppError } from '../../src/base/errors.ts';
 import { cleanNames } from '../../src/tables/infer/header-names.ts';
@@ -22,9 +21,8 @@ import { findTotal, isBlank, isTotalLike, type TotalRow } from './total-row.ts';
 export const SEGMENT_BYTES = 32_768;
 
 /**
- * Throws `unreadable-file`, naming the byte offset, for invalid text or NUL, an unclosed quote, and
- * rows, cells or column counts over the limits; `ReadAgain` with the encoding when bytes past the
- * first 64 KiB are not UTF-8 but text.
+ * Throws `unreadable-file`, naming the byte offset, for invalid text or NUL, an unclosed quote, and anything over the
+ * limits; `ReadAgain` with the encoding when bytes past the first 64 KiB are not UTF-8 but text.
  */
 export async function readCsv(
   source: FileSource,
@@ -95,8 +93,8 @@ async function readTable(
 }
 
 /**
- * Empty at the end of the file. The header's line end belongs to the first segment, as a line
- * without content: edits may add or remove it, and the body's start must not move.
+ * Empty at the end of the file. The header's line end belongs to the first segment, as a line without content: the
+ * body's start must not move when edits add or remove it.
  */
 async function readHeader(window: TextWindow, delimiter: string): Promise<string[]> {
   const spans = await window.rows(1, delimiter, { lf: 0, crlf: 0, cr: 0 });
@@ -107,8 +105,8 @@ async function readHeader(window: TextWindow, delimiter: string): Promise<string
 }
 
 /**
- * Blank lines join the next segment, at the end of the file the previous one, so that only a table
- * without rows has a segment without rows. The last segment is returned, not delivered.
+ * Blank lines join the next segment, at the end of the file the previous one: only a table without rows has a segment
+ * without rows. The last segment is returned, not delivered.
  */
 async function readBody(
   window: TextWindow,
@@ -149,7 +147,7 @@ interface LastSegment {
   readonly before: number;
 }
 
-/** Takes the row of totals out of the segment, with blank rows beside it. The window is at the body. */
+/** With blank rows beside it. The window is at the body. */
 async function takeTotal(
   { segment, rows, before }: LastSegment,
   window: TextWindow,

@@ -17,10 +17,7 @@ function longRow(offset: number): AppError {
   return unreadable(`more than ${MAX_ROW_BYTES} bytes in the row at byte offset ${offset}`);
 }
 
-/**
- * The decoded window on a file being tokenized: grows at the end, is dropped at the start. Always
- * knows the byte offset of its position, from which segments are made.
- */
+/** The decoded window on a file being tokenized: grows at the end, is dropped at the start. */
 export class TextWindow {
   readonly encoding: Encoding;
   readonly #source: FileSource;
@@ -83,8 +80,7 @@ export class TextWindow {
    */
   async rows(characters: number, delimiter: string, endings: LineEndings): Promise<RowSpans> {
     const spans = this.#spans;
-    // Half as much again lets the last row end inside the window; a longer row doubles it until it
-    // fits.
+    // Half as much again lets the last row end inside the window; a longer row doubles it.
     for (let wanted = characters * 1.5; ; wanted *= 2) {
       await this.fill(wanted);
       spans.scan(this.text, this.position, {

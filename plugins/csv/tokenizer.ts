@@ -1,15 +1,11 @@
 /**
- * The CSV tokenizer, for reading and for editing: finds rows and cells in decoded text.
+ * Finds rows and cells in decoded text, for reading and editing.
  *
- * Rules (RFC 4180), with leniency defined so that no character is ever lost:
- * - a line ends with LF, CRLF or CR; a line without any character is no row;
- * - a cell is quoted when its very first character is `"`; inside, `""` is a quote and everything
- *   else is literal;
- * - after the closing quote, text up to the next delimiter or line end belongs to the cell
- *   verbatim, quotes included (`"a"b"` is `ab"`), as in spreadsheets; it never swallows the next
- *   cell;
- * - a quote elsewhere in an unquoted cell is an ordinary character;
- * - a quoted cell still open at the end of the text is an error, never a row.
+ * Rules (RFC 4180), so that no character is ever lost: a line ends with LF, CRLF or CR; a line without any character
+ * is no row. A cell is quoted when its very first character is `"`; inside, `""` is a quote and everything else is
+ * literal. After the closing quote, text up to the next delimiter or line end belongs to the cell verbatim (`"a"b"`
+ * is `ab"`), as in spreadsheets. A quote elsewhere is an ordinary character. A quoted cell still open at the end of
+ * the text is an error.
  */
 import { cellAt, closingQuote, QUOTE, unquoted } from './cell-value.ts';
 import { MAX_CELL_CHARACTERS, MAX_COLUMNS } from '../../src/tables/limits.ts';
@@ -36,10 +32,7 @@ interface ScanOptions {
   readonly stopAt: number;
 }
 
-/**
- * Positions of consecutive rows and their cells. Cells are separated by one delimiter, so one
- * number per cell suffices. Reused between scans to avoid allocation.
- */
+/** Cells are separated by one delimiter, so one number per cell suffices. Reused between scans. */
 export class RowSpans {
   count = 0;
   /** First character after the complete rows and blank lines. */
@@ -155,10 +148,7 @@ export class RowSpans {
   }
 }
 
-/**
- * The character after the line end at `at`, which is counted; -1 while more text may decide: a CR
- * may be half of a CRLF.
- */
+/** -1 while more text may decide: a CR may be half of a CRLF. */
 export function afterLineEnd(
   text: string,
   at: number,
@@ -195,7 +185,7 @@ function endOfCell(text: string, from: number, delimiter: number): number {
   return at;
 }
 
-/** Whether a cell exceeds the limit; an open one only once no closing could save it. */
+/** An open cell only once no closing could save it. */
 function isTooLarge(text: string, at: number, size: number, end: number, isOpen: boolean): boolean {
   const isQuoted = text.charCodeAt(at) === QUOTE;
   if (isOpen) return size > (isQuoted ? MAX_RAW_CELL : MAX_CELL_CHARACTERS);

@@ -1,8 +1,8 @@
 /**
  * The row of totals at the end of a file: a word for a total, and beside it nothing but sums of their columns.
  *
- * The sums prove it, so a file whose last row looks like one is read a second time. Edits carry the sums on; otherwise
- * the row would be one of the table when the file is read again.
+ * The sums prove it, so the file is read a second time. Edits carry the sums on; else the row would be one of the
+ * table when the file is read again.
  */
 import { isTotalLabel } from '../../src/tables/infer/total-label.ts';
 import type { Cell, ReadOptions } from '../../src/tables/types.ts';
@@ -66,7 +66,7 @@ const TOLERANCE = 1e-12;
 const CHARACTERS = 65_536;
 
 /**
- * Null unless every number of the row is the sum of its column; a declared one needs no proof. The window is at the
+ * Null unless every number of the row is the sum of its column; a declared row needs no proof. The window is at the
  * body.
  */
 export async function findTotal(
@@ -199,7 +199,7 @@ interface ChangedCell {
   readonly after: string | undefined;
 }
 
-/** After the changes. A column that holds more than numbers now is no longer summed up. */
+/** A column that holds more than numbers now is no longer summed up. */
 export function followingSums(
   sums: readonly ColumnSum[],
   cells: readonly ChangedCell[],

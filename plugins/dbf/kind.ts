@@ -164,7 +164,7 @@ function typeOf(
   return { kind: 'text' };
 }
 
-/** Null for blanks, for what does not fit, and for memos, which stand in another file. */
+/** Null also for what does not fit and for memos, which stand in another file. */
 function cellOf(bytes: Buffer, type: FileType, field: Field, { text, isFoxPro }: Header): Cell {
   switch (field.type) {
     case 'C':
@@ -222,7 +222,7 @@ function momentOf(julianDay: number, milliseconds: number): string | null {
   return isMoment ? momentText(day, milliseconds, 'ms', false) : null;
 }
 
-/** By the mark in the header; without one UTF-8 where it is, else windows-1252, as programs for maps write them. */
+/** By the mark in the header; without one UTF-8 or windows-1252, as programs for maps write them. */
 function decoderOf(mark: number): (bytes: Buffer) => string {
   const table = mark === 0x01 ? CP437 : mark === 0x02 ? CP850 : null;
   if (table !== null) {

@@ -1,10 +1,8 @@
 /**
- * Picture sizes from headers: PNG, GIF, WebP, JPEG with its orientation (Exif 2.32, 4.6.4), SVG
- * with sizes in pixels, and
- * two that browsers do not show: TIFF 6.0 with BigTIFF, and HEIF (ISO/IEC 23008-12) as phones write it.
+ * Picture sizes from headers: PNG, GIF, WebP, JPEG with its orientation (Exif 2.32, 4.6.4), SVG in pixels, TIFF 6.0
+ * with BigTIFF, HEIF (ISO/IEC 23008-12).
  *
- * A page reserves room for pictures; a wrong size would be worse than none, so doubtful ones have
- * none.
+ * A page reserves room for pictures; a wrong size would be worse than none, so doubtful ones have none.
  */
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import type { PictureSize } from '../../src/docroot/kind.ts';

@@ -17,11 +17,10 @@ export const handler: Kind = {
 };
 
 /**
- * Whether a script is a handler: its module, parsed but not run, exports the name `router`. Most
- * scripts are not: libraries, and code for browsers.
+ * Its module, parsed but not run, exports the name `router`; most scripts are libraries, and code for browsers.
  *
- * False past 8 MiB. Throws `unreadable-file` for a text that mentions `export` and `router` but
- * does not parse: most likely a handler with a mistake.
+ * False past 8 MiB. Throws `unreadable-file` for a text that mentions `export` and `router` but does not parse: most
+ * likely a handler with a mistake.
  */
 async function exportsRouter(source: FileSource, rel: string): Promise<boolean> {
   if (source.size > MAX_BYTES) return false;

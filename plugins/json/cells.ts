@@ -1,8 +1,4 @@
-/**
- * Cells from the JSON text of a value, and the other way round.
- *
- * Numbers keep all digits of a 64-bit integer; a longer one is text. Nested values are compact JSON text.
- */
+/** Numbers keep all digits of a 64-bit integer; a longer one is text. Nested values are compact JSON text. */
 import { isIntegerSource } from '../../src/base/json/json.ts';
 import type { FileColumn } from '../../src/tables/infer/file-type.ts';
 import { MAX_CELL_CHARACTERS } from '../../src/tables/limits.ts';
@@ -161,8 +157,8 @@ export function compact(source: string): string | null {
 }
 
 /**
- * The JSON of a new cell. A text that replaces a number or boolean of a column with texts becomes one where it is
- * spelled like one, because pages send texts.
+ * A text that replaces a number or boolean of a column with texts becomes one where it is spelled like one, because
+ * pages send texts.
  */
 export function jsonOf(cell: Cell, column: FileColumn | null, before: string): string {
   if (cell === null) return 'null';

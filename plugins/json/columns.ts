@@ -1,4 +1,3 @@
-/** The columns of objects: their names in the order they are met, and what their values are. */
 import { cleanNames } from '../../src/tables/infer/header-names.ts';
 import type { FileColumn } from '../../src/tables/infer/file-type.ts';
 import { MAX_COLUMNS } from '../../src/tables/limits.ts';

@@ -1,8 +1,8 @@
 /**
- * Edits rows of a list or of lines: only the bytes of touched values and rows change.
+ * Only the bytes of touched values and rows change, only segments with touched rows are read.
  *
- * A value keeps its place, a new member follows the last one in the style of its row, and a new row is written like the
- * last one. Only segments with touched rows are read.
+ * A value keeps its place, a new member follows the last one in the style of its row, and a new row is written like
+ * the last one.
  */
 import { mismatch } from '../../src/base/errors.ts';
 import { changedFile, type FileSource, readBytes } from '../../src/base/files/file-source.ts';
@@ -33,7 +33,7 @@ export async function editJson(
 
 /** How a row is written: the white space in it, and its names. */
 interface RowStyle {
-  /** Between the opening brace and the first name, and between the last value and the closing brace. */
+  /** After the opening brace, and before the closing one. */
   readonly open: string;
   readonly close: string;
   /** Between a value and the next name, with the comma. */
@@ -55,7 +55,7 @@ class FileEdit {
   readonly #cells: EditPlan['cells'][number][] = [];
   readonly #delivered: NonNullable<EditPlan['delivered']>[number][] = [];
   readonly #spans = new MemberSpans();
-  /** No row of the new file is written yet: the next one has the separator of the old first one. */
+  /** The next row of the new file has the separator of the old first one. */
   #isFirst = true;
 
   constructor(source: FileSource, layout: TableLayout, changes: TableChanges) {
@@ -321,7 +321,7 @@ function styleOf(text: string, spans: MemberSpans, columns: Columns): RowStyle {
   const colon = text.slice(spans.nameTo(last) + 1, spans.valueFrom(last));
   const end = spans.valueTo(last);
   const close = text.slice(end, skipSpace(text, end));
-  // With one member, a line for each is known by the line before the first; else a space as after the colon.
+  // With one member, a line for each is known by the line before it; else a space as after the colon.
   const between =
     last > 0
       ? text.slice(spans.valueTo(last - 1), spans.nameFrom(last) - 1)

@@ -1,6 +1,6 @@
 /**
- * A JSON file as rows, read twice: first for the names and kinds of values, which may be new in any row, then for the
- * cells. Memory: a segment, except for columns side by side, which are held as a whole.
+ * Read twice: first for the names and kinds of values, which may be new in any row, then for the cells. Memory: a
+ * segment, except for columns side by side, which are held as a whole.
  */
 import { unreadable } from '../../src/base/errors.ts';
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';

@@ -1,8 +1,7 @@
 /**
  * The objects of a list or of a file of lines, streamed in segments of about 32 KiB with exact byte counts.
  *
- * Every row owns the separator before it; what follows the last one belongs to no row. Memory: one chunk of the file
- * plus its longest row.
+ * Every row owns the separator before it. Memory: one chunk of the file plus its longest row.
  */
 import { unreadable } from '../../src/base/errors.ts';
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
@@ -75,7 +74,7 @@ export class RowStream {
     return rows === 0 ? null : { rows, bytes };
   }
 
-  /** After the row that begins, with its separator, at `from`; null when there is none; -1 when the text is too short. */
+  /** After the row and its separator; null when there is none; -1 when the text is too short. */
   #row(from: number, onRow: OnRow): number | null {
     const text = this.#text;
     const isFinal = this.#textEnd >= this.#source.size;

@@ -1,8 +1,7 @@
 /**
- * Where the values of a JSON text begin and end, without parsing them: for reading a row's cells and for editing one
- * without touching the bytes of the others.
+ * Where the values of a JSON text begin and end, without parsing them.
  *
- * What stands inside a value is checked when its cell is made, except brackets and quotes, which end it.
+ * What stands inside a value is checked when its cell is made, except brackets and quotes.
  */
 
 /** The text is no JSON at `at`, a position in the scanned text. */
@@ -36,7 +35,7 @@ export function skipSpace(text: string, from: number): number {
   }
 }
 
-/** After the value that begins at `at`; -1 when the text ends before it does. A number needs something behind it. */
+/** -1 when the text ends before the value does. A number needs something behind it. */
 function endOfValue(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code === QUOTE) return endOfText(text, at);
@@ -110,7 +109,7 @@ export class MemberSpans {
     return this.#spans[member * 4 + 3]!;
   }
 
-  /** After the object that begins at `from`; -1 when the text ends before it does. Throws `JsonFault`. */
+  /** -1 when the text ends before the object does. Throws `JsonFault`. */
   scan(text: string, from: number): number {
     this.count = 0;
     let at = skipSpace(text, from + 1);
@@ -149,10 +148,7 @@ export class MemberSpans {
   }
 }
 
-/**
- * Goes over the elements of the list that begins at `from` until `visit` returns false; after the list, or -1 when it
- * was left or the text ends before it does.
- */
+/** Until `visit` returns false; after the list, or -1 when it was left or the text ends before it does. */
 export function eachElement(
   text: string,
   from: number,

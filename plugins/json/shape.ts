@@ -1,5 +1,5 @@
 /**
- * Which rows a JSON file holds, if any: lines of objects, a list of objects (the file itself, or the one list in it), the
+ * Which rows a JSON file holds, if any: lines of objects, a list of objects (the file, or the one list in it), the
  * features of GeoJSON, or columns side by side as pandas writes them.
  */
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
@@ -147,7 +147,7 @@ function memberAt(text: string, object: number, path: readonly string[]): number
   return at;
 }
 
-/** Where the only list of objects at the least depth begins; -1 without one, and with several. */
+/** At the least depth; -1 without one, and with several. */
 function onlyListIn(text: string, root: number): number {
   let level = [root];
   const members = new MemberSpans();

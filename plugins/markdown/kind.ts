@@ -15,8 +15,8 @@ export const markdown: Kind = {
 };
 
 /**
- * What search indexes: a section per heading, with the anchors of `renderMarkdown`, and one for what precedes them. A section
- * without words still has its title.
+ * A section per heading, with the anchors of `renderMarkdown`, and one for what precedes them. A section without
+ * words still has its title.
  */
 export async function markdownSections(
   source: FileSource,

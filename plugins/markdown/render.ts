@@ -1,7 +1,4 @@
-/**
- * Markdown to HTML: GitHub's dialect through marked, heading ids as GitHub's, code coloured by
- * classes, all filtered by the allow list.
- */
+/** GitHub's dialect through marked, heading ids as GitHub's, all filtered by the allow list. */
 import { AppError } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/files/file-source.ts';
 import { readMarkup } from '../../src/base/text/markup-text.ts';
@@ -115,8 +112,8 @@ const FOREIGN = /^(?:[a-z][a-z0-9+.-]*:|[/\\]{2})/i;
 const INLINE_IMAGE = /^data:image\/(?:png|jpeg|gif|webp|avif|svg\+xml)[;,]/i;
 
 /**
- * GitHub's elements: no script, style or form, nothing loaded from elsewhere. Everything passes through here, even the
- * renderer's own output.
+ * GitHub's elements: no script, style or form, nothing loaded from elsewhere. Even the renderer's own output passes
+ * through here.
  */
 const allowList: IOptions = {
   allowedTags: ELEMENTS,

@@ -14,7 +14,7 @@ export const media: Kind = {
   metadata: readMetadata,
 };
 
-/** Tags, words of the name, and whether it is audio or video; titled by the title tag, else the file's name. */
+/** Titled by the title tag, else the file's name. */
 async function mediaSections(source: FileSource, { rel }: DocumentOrder): Promise<SearchSection[]> {
   const tags = await tagsOf(source, rel);
   const name = fileNameOf(rel);

@@ -1,7 +1,4 @@
-/**
- * Metadata of media files: tags and formats through music-metadata, and the picture size from the
- * container where that library lacks it.
- */
+/** Tags and formats through music-metadata; the picture size from the container where that library lacks it. */
 import { unreadable } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/files/file-source.ts';
 import { mediaTypeOf } from '../../src/base/files/media-type.ts';
@@ -126,10 +123,7 @@ async function createTokenizer(source: FileSource, mimeType: string): Promise<IT
 const HEADER_START = 32;
 const HEADER_BYTES = 56;
 
-/**
- * Duration and picture size from an AVI's main header (RIFF, Microsoft's AVIMAINHEADER;
- * little-endian). Throws `unreadable-file` when the file is no AVI.
- */
+/** From the main header (RIFF, AVIMAINHEADER; little-endian). Throws `unreadable-file` when the file is no AVI. */
 async function readAviHeader(
   source: FileSource,
   rel: string,
@@ -157,8 +151,8 @@ interface Box {
 }
 
 /**
- * From the first track header that has one (ISO/IEC 14496-12, 8.3.2), in pixels; null for a file that is no MP4 or has
- * no picture. Reads box headers only.
+ * From the first track header that has one (ISO/IEC 14496-12, 8.3.2); null for a file that is no MP4 or has no
+ * picture.
  */
 async function readPictureSize(
   source: FileSource,

@@ -1,9 +1,6 @@
 /**
- * Physical values as table cells.
- *
- * Numbers that fit neither a double nor a 64-bit integer become their digits (`wideNumber`);
- * moments, dates and times become text; untyped bytes become text if they are plain UTF-8, else
- * base64.
+ * Numbers that fit neither a double nor a 64-bit integer become their digits (`wideNumber`); untyped bytes become
+ * text if they are plain UTF-8, else base64.
  */
 import { type AppError, unreadable } from '../../src/base/errors.ts';
 import { type FileType, type TimeUnit, wideNumber } from '../../src/tables/infer/file-type.ts';
@@ -35,7 +32,7 @@ import type { Leaf } from './schema.ts';
 export const NANOS_PER_DAY = 86_400_000_000_000n;
 export const JULIAN_EPOCH = 2_440_588;
 const SECONDS_PER_DAY = 86_400;
-/** Longer texts are decoded directly: scanning every byte first would cost more than it saves. */
+/** Scanning every byte of longer texts would cost more than it saves. */
 const MAX_SCANNED = 256;
 const fatal = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Control characters that no text file has. */
@@ -225,10 +222,7 @@ export function daysAndTime(value: bigint, perDay: bigint): [days: number, time:
   return [Number((value - time) / perDay), Number(time)];
 }
 
-/**
- * The page is turned into one string of single-byte characters, and plain ASCII values are cut out
- * of it: five times as fast as a decoder call for each. Only the others are decoded.
- */
+/** Plain ASCII values are cut out of one string of the page: five times as fast as a decoder call for each. */
 function texts({ bytes, starts, ends }: RawValues, leaf: Leaf): CellAt {
   let page: string | null = null;
   return (index) => {

@@ -1,7 +1,4 @@
-/**
- * A column chunk after an edit: untouched pages keep their bytes, touched ones are rewritten, if
- * possible in their old encoding.
- */
+/** Untouched pages of a chunk keep their bytes; touched ones are rewritten, if possible in their old encoding. */
 import { unreadable } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/files/file-source.ts';
 import { PieceList } from '../../src/base/files/piece-list.ts';
@@ -182,7 +179,7 @@ function plainSizeOf({ header, start, end }: Page): number {
 
 class PageEdit {
   readonly #leaf: Leaf;
-  /** Null: values are in the page, in the wanted encoding if it can be written. */
+  /** Null: values are in the page. */
   readonly #dictionary: GrowingDictionary | null;
   readonly #encoding: number;
   readonly #definition: number[] = [];
@@ -204,8 +201,8 @@ class PageEdit {
   }
 
   /**
-   * Takes over the entries of an old page with changes; returns the row after its last one. `row`
-   * is the row its first entry begins. The page must have the encoding of this one.
+   * Takes over the entries of an old page with changes; returns the row after its last one. `row`: of its first
+   * entry. Both pages must have one encoding.
    */
   take(page: PageValues, row: number, { updates, deletes }: LeafChanges): number {
     const { definition, repetition, count } = page;

@@ -1,8 +1,6 @@
 /**
- * The pages of a column chunk in order.
- *
- * Sizes are checked against the chunk before a page is read, and checksums where present. Memory:
- * one window of the file or one page, whichever is larger.
+ * The pages of a column chunk in order. Sizes are checked before a page is read, and checksums where present. Memory:
+ * one window of the file or one page.
  */
 import { unreadable } from '../../src/base/errors.ts';
 import { damaged } from '../../src/tables/parquet/bytes.ts';
@@ -60,10 +58,7 @@ export class ChunkPages {
     this.#left = chunk.values;
   }
 
-  /**
-   * The next dictionary or data page; null after the last. Its bytes are valid until the next call.
-   * Throws `unreadable-file`.
-   */
+  /** Null after the last. Its bytes are valid until the next call. Throws `unreadable-file`. */
   async next(): Promise<Page | null> {
     while (this.#left > 0) {
       const start = this.#offset;

@@ -1,6 +1,6 @@
 /**
- * The delta encodings (parquet-format, Encodings.md): DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY
- * and DELTA_BYTE_ARRAY, read with bounds checks; and BYTE_STREAM_SPLIT.
+ * DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY and BYTE_STREAM_SPLIT (parquet-format,
+ * Encodings.md).
  */
 import { BitReader, ByteSink, damaged, joined } from '../../src/tables/parquet/bytes.ts';
 import { Encoding, Physical } from '../../src/tables/parquet/format.ts';
@@ -157,10 +157,7 @@ interface EncodedValues {
   readonly bytes: Uint8Array;
 }
 
-/**
- * Plain values in the encoding their page had, so that edits do not grow a file; other encodings
- * become PLAIN.
- */
+/** In the encoding their page had, so that edits do not grow a file; other encodings become PLAIN. */
 export function encodeLike(
   wanted: number,
   plain: Uint8Array,

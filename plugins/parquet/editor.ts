@@ -1,9 +1,8 @@
 /**
- * Edits a Parquet file: only pages with touched rows and columns are rewritten; everything else
- * keeps its bytes, and so its exact values of any type.
+ * Only pages with touched rows and columns are rewritten; everything else keeps its bytes.
  *
- * New rows join the last row group while it is small, else form a new one. The footer keeps schema,
- * key-value metadata and everything else.
+ * New rows join the last row group while it is small, else form a new one. The footer keeps schema and key-value
+ * metadata.
  */
 import { changedFile, type FileSource, readBytes } from '../../src/base/files/file-source.ts';
 import { PieceList } from '../../src/base/files/piece-list.ts';
@@ -33,15 +32,14 @@ import { columnType, type Leaf } from './schema.ts';
 import { Codec } from '../../src/tables/parquet/codec.ts';
 import { editChunk, type EditedChunk, type LeafChanges, newChunk } from './chunk-edit.ts';
 
-/** Maximum rows of a last group that takes new rows, and of new groups. */
+/** Of a last group that takes new rows, and of new groups. */
 const GROUP_ROWS = 65_536;
 
 type RowCells = ReadonlyMap<number, Cell>;
 
 /**
- * Throws `unreadable-file` with the reason why the change cannot be written, `schema-mismatch` for
- * cells their columns cannot hold, `conflict` when the file is not the layout's. Memory and time
- * grow with the changed chunks, not with the file.
+ * Throws `unreadable-file` with the reason why the change cannot be written, `schema-mismatch` for cells their
+ * columns cannot hold, `conflict` when the file is not the layout's. Memory and time grow with the changed chunks.
  */
 export async function editParquet(
   source: FileSource,
@@ -176,8 +174,8 @@ const { i32, i64, list, struct } = ThriftType;
 const MAX_INDEX_BYTES = 16 * 1024 * 1024;
 
 /**
- * A row group after an edit: chunks with their old bytes or new ones, their descriptions, and the indexes and Bloom filters of
- * those that stay (parquet-format, PageIndex.md, BloomFilter.md).
+ * Chunks with their old bytes or new ones, their descriptions, and the indexes and Bloom filters of those that stay
+ * (parquet-format, PageIndex.md, BloomFilter.md).
  */
 type GroupChanges = (leaf: number) => LeafChanges;
 

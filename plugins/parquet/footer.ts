@@ -1,8 +1,6 @@
 /**
- * The footer of a Parquet file: the columns of each row group (parquet-format, README "File
- * format").
- *
- * Checks every size and offset against the file before a page is read.
+ * The columns of each row group (parquet-format, README "File format"). Every size and offset is checked against the
+ * file before a page is read.
  */
 import { type AppError, unreadable } from '../../src/base/errors.ts';
 import { damaged } from '../../src/tables/parquet/bytes.ts';

@@ -1,9 +1,9 @@
 /**
- * Lists, structs and maps as JSON text, assembled from the levels of their leaves (the Dremel
- * paper; parquet-format, LogicalTypes.md "Nested Types").
+ * Lists, structs and maps as JSON text, from the levels of their leaves (the Dremel paper; parquet-format,
+ * LogicalTypes.md "Nested Types").
  *
- * A map becomes an object whose keys are texts. Contradicting levels are refused, because rows
- * would silently shift against each other.
+ * A map becomes an object whose keys are texts. Contradicting levels are refused, because rows would silently shift
+ * against each other.
  */
 import { MAX_CELL_CHARACTERS } from '../../src/tables/limits.ts';
 import { damaged } from '../../src/tables/parquet/bytes.ts';

@@ -1,8 +1,6 @@
 /**
- * Cells as physical values: the inverse of `cells.ts`.
- *
- * A value the column could not return unchanged is refused, never rounded; only floats take the
- * nearest value.
+ * The inverse of `cells.ts`. A value the column could not return unchanged is refused; only floats take the nearest
+ * value.
  */
 import { type AppError, mismatch, unreadable } from '../../src/base/errors.ts';
 import { daysOf, momentOf, timeOf } from '../../src/tables/values/calendar.ts';
@@ -27,8 +25,8 @@ export interface TargetColumn {
 }
 
 /**
- * Null for a null; booleans are one byte. Throws `schema-mismatch` for a cell the column cannot
- * hold and `unreadable-file` for a column that cannot be written at all.
+ * Null for a null; booleans are one byte. Throws `schema-mismatch`, and `unreadable-file` for a column that cannot be
+ * written at all.
  */
 export function physicalValue(cell: Cell, column: TargetColumn): Uint8Array | null {
   const { leaf, name } = column;

@@ -80,7 +80,7 @@ export function float64View({ bytes, count }: RawValues): Float64Array {
   return new Float64Array(buffer, byteOffset, count);
 }
 
-/** The same bytes as 64-bit integers, and as pairs of a low and a high half. */
+/** And as pairs of a low and a high half. */
 export function int64Views({ bytes, count }: RawValues): {
   longs: BigInt64Array;
   halves: Int32Array;
@@ -92,7 +92,7 @@ export function int64Views({ bytes, count }: RawValues): {
   };
 }
 
-/** Of the halves of `int64Views`, a signed integer from −2^53 up to 2^53−1; NaN for any other. */
+/** From −2^53 up to 2^53−1; NaN for any other. */
 export function exactNumber(halves: Int32Array, index: number): number {
   const high = halves[index * 2 + 1]!;
   if (high < -SAFE_HALF || high >= SAFE_HALF) return NaN;

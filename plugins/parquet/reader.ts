@@ -1,9 +1,7 @@
 /**
- * A Parquet file as rows, a slice of a row group at a time. Memory: one page of every column and
- * the slice.
+ * A Parquet file as rows, a slice of a row group at a time. Memory: one page of every column and the slice.
  *
- * All damage is reported as `unreadable-file`: sizes are checked before use, and nothing is read
- * past its announced end.
+ * All damage is `unreadable-file`: sizes are checked before use.
  */
 import { AppError, errnoOf } from '../../src/base/errors.ts';
 import { cleanNames } from '../../src/tables/infer/header-names.ts';

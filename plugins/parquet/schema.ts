@@ -1,6 +1,6 @@
 /**
- * The schema as a tree: columns, types and nesting (parquet-format, LogicalTypes.md). The type of a
- * leaf is its annotation if that fits the physical type, else the physical type.
+ * Columns, types and nesting (parquet-format, LogicalTypes.md). The type of a leaf is its annotation if that fits the
+ * physical type.
  */
 import { unreadable } from '../../src/base/errors.ts';
 import type { FileType, Nesting, TimeUnit } from '../../src/tables/infer/file-type.ts';
@@ -188,7 +188,7 @@ function ownType(node: SchemaNode): FileType | null {
 /** In an old list a group of such a name is itself the item. */
 const ITEM_GROUP = /^array$|_tuple$/;
 
-/** In files from before the three-level rule the repeated field of a list is its item. */
+/** In files from before the three-level rule. */
 export function isItem(repeated: SchemaNode): boolean {
   const [child] = repeated.children;
   if (repeated.children.length !== 1 || !child) return true;

@@ -10,10 +10,10 @@ import type { Cell, ReadOptions, RowSink } from '../../src/tables/types.ts';
 import { isDatabase, withSnapshot } from './snapshot.ts';
 
 /**
- * One dataset for each table and view; other programs keep writing them.
+ * One dataset for each table and view.
  *
- * Values keep the type they are stored with: whole numbers all 64 bits, texts never numbers. A column declared boolean
- * that holds nothing but 0 and 1 is boolean, one declared real holds numbers.
+ * Values keep the type they are stored with: whole numbers all 64 bits, texts never numbers. A column declared
+ * boolean that holds nothing but 0 and 1 is boolean, one declared real holds numbers.
  */
 export const sqlite: Kind = {
   type: 'sqlite',

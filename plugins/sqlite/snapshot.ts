@@ -1,10 +1,9 @@
 /**
- * A database of another program as of one moment, without its noticing: the bytes of the file and of its log or journal
- * are copied, and only the copy is opened. So no lock is taken, nothing is created beside the file, and no writer waits.
+ * A database of another program as of one moment: the bytes of the file and of its log or journal are copied, and
+ * only the copy is opened. So no lock is taken, nothing is created beside the file, and no writer waits.
  *
- * The copy is whole when nothing but the end of the log changed meanwhile: changes of the file itself are noticed by the
- * caller, a log that was begun anew by its header. A transaction that is not finished is undone in the copy, as after a
- * crash.
+ * The copy is whole when nothing but the end of the log changed meanwhile: changes of the file are noticed by the
+ * caller, a log that was begun anew by its header. An unfinished transaction is undone in the copy, as after a crash.
  */
 import { Database, SQLiteError } from 'bun:sqlite';
 import { open, rm } from 'node:fs/promises';

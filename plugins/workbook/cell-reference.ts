@@ -1,6 +1,6 @@
 /**
- * Cell references in A1 notation (ECMA-376-1, 18.18.62): rows from 1 as in the file, columns from 0
- * as in a table; ranges include both corners.
+ * A1 notation (ECMA-376-1, 18.18.62): rows from 1 as in the file, columns from 0 as in a table; ranges include both
+ * corners.
  */
 import { columnLetters } from '../../src/tables/encode/sheet-text.ts';
 import { MAX_ROWS, MAX_SHEET_COLUMNS } from './limits.ts';

@@ -1,4 +1,4 @@
-/** What an edit needs to know about a worksheet; stored with the typed copy. */
+/** Stored with the typed copy. */
 
 import type { Cell, SourceNote } from '../../src/tables/types.ts';
 import { rangeText } from './cell-reference.ts';
@@ -18,7 +18,7 @@ export interface Dialect {
   readonly firstColumn: number;
   /** Sheet row that no row of the table goes past; null: the sheet's end. */
   readonly lastRow: number | null;
-  /** Header and first column were found, not declared: an edit must leave a sheet where they are found again. */
+  /** Not declared: an edit must leave a sheet where they are found again. */
   readonly isFound: boolean;
   /** Columns from the first up to the last header cell that is not empty. */
   readonly width: number;
@@ -32,7 +32,7 @@ export interface Dialect {
   readonly hasFormulas: boolean | null;
 }
 
-/** For the schema: where the table is, unless it begins in the first row at A, and what is not calculated. */
+/** Null for a table that begins in the first row at A with everything calculated. */
 export function guessedSource(dialect: Dialect): SourceNote | null {
   const { headerRow, firstColumn, width, isFound, total, uncalculated = 0 } = dialect;
   const isMoved = isFound && (headerRow > 1 || firstColumn > 0);
@@ -63,8 +63,8 @@ interface Run {
 }
 
 /**
- * Maps table rows to sheet rows, because blank sheet rows are no table rows; both grow together.
- * Stored as pairs: sheet rows skipped, consecutive table rows.
+ * Table rows to sheet rows, because blank sheet rows are no table rows. Stored as pairs: sheet rows skipped,
+ * consecutive table rows.
  */
 export class RowMap {
   readonly #runs: Run[] = [];

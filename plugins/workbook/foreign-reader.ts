@@ -1,6 +1,6 @@
 /**
- * OpenDocument and binary Excel worksheets, through SheetJS. It holds the whole sheet in memory and follows whatever range
- * a file claims, so time and memory of the process are its limits.
+ * OpenDocument and binary Excel worksheets, through SheetJS, which holds the whole sheet in memory and follows
+ * whatever range a file claims: time and memory of the process are its limits.
  */
 import { unreadable } from '../../src/base/errors.ts';
 import { type FileSource, readBytes } from '../../src/base/files/file-source.ts';
@@ -30,7 +30,7 @@ export async function isFlatDocument(source: FileSource): Promise<boolean> {
   return /^(?:\xef\xbb\xbf)?\s*</.test(start) && start.includes('<office:document');
 }
 
-/** The worksheet `options.sheet`, or the first; `archive` is null for a flat document. Throws `unreadable-file`. */
+/** `archive` is null for a flat document. Throws `unreadable-file`. */
 export async function readForeignSheet(
   source: FileSource,
   archive: Archive | null,
@@ -126,7 +126,7 @@ function plainText(markup: string): string {
   return markup.replace(/&(\w+);/g, (whole, name: string) => names[name] ?? whole);
 }
 
-/** Only the named sheet, or none of them. Throws `unreadable-file` for whatever the parser throws. */
+/** Throws `unreadable-file` for whatever the parser throws. */
 async function parsed(source: FileSource, sheet: string | null | undefined): Promise<WorkBook> {
   const { read } = await import('xlsx');
   const bytes = await readBytes(source, 0, source.size);

@@ -1,15 +1,13 @@
 /**
- * Serial numbers and the date texts they read as: `YYYY-MM-DD HH:MM:SS`, midnight for dates, and
- * `HH:MM:SS` for times.
+ * Serial numbers and the texts they read as: `YYYY-MM-DD HH:MM:SS`, midnight for dates, and `HH:MM:SS` for times.
  *
- * The 1900 system has a 29 February 1900 that never was, as serial 60; the 1904 system begins with
- * 0.
+ * The 1900 system has a 29 February 1900 that never was, as serial 60; the 1904 system begins with 0.
  */
 import { dateText, daysOf, timeText } from '../../src/tables/values/calendar.ts';
 
 /**
- * Which number formats show a date or a time (ECMA-376-1, 18.8.30 and 18.8.31). `date` may include a time; `elapsed` (`[h]:mm`) goes past 24
- * hours.
+ * By the number format (ECMA-376-1, 18.8.30 and 18.8.31). `date` may include a time; `elapsed` (`[h]:mm`) goes past
+ * 24 hours.
  */
 export type DateKind = 'none' | 'date' | 'time' | 'elapsed';
 
@@ -44,7 +42,7 @@ export function formatKind(code: string): DateKind {
 }
 
 const DAY_SECONDS = 86_400;
-/** Days since 1970 of serial 0: after the wrong leap day of the 1900 system, and in that of 1904. */
+/** After the wrong leap day of the 1900 system, and in that of 1904. */
 const EPOCH_1900 = -25_569;
 const EPOCH_1904 = -24_107;
 const WRONG_DAY = 60;
@@ -74,8 +72,8 @@ const CLOCK = String.raw`(\d{2,7}):([0-5]\d)(?::([0-5]\d)(\.\d{1,9})?)?`;
 const ISO_LIKE = new RegExp(`^ *(?:(\\d{4}-\\d\\d-\\d\\d)(?:[T ]${CLOCK}Z?)?|${CLOCK}) *$`);
 
 /**
- * From an ISO-like text (date, time, or both with `T` or a space between; a trailing `Z` is
- * ignored); null when it is none or out of range. Hours past 24 only for elapsed time.
+ * Date, time, or both with `T` or a space between; a trailing `Z` is ignored. Null for other text or out of range.
+ * Hours past 24 only for elapsed time.
  */
 export function serialOf(text: string, kind: DateKind, is1904: boolean): number | null {
   const match = kind === 'none' ? null : ISO_LIKE.exec(text);

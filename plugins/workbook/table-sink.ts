@@ -1,7 +1,4 @@
-/**
- * The rows of a worksheet as a table, for both formats: finds the header, the width, and the rows
- * that count.
- */
+/** For both formats: finds the header, the width, and the rows that count. */
 import { unreadable } from '../../src/base/errors.ts';
 import { cleanNames } from '../../src/tables/infer/header-names.ts';
 import { headerIndex, MAX_ROWS_LOOKED_AT } from '../../src/tables/infer/header-row.ts';
@@ -62,9 +59,8 @@ export class TableSink {
   }
 
   /**
-   * Takes the next row. `offset` is its end in the file, in any measure that grows with the content;
-   * `cellsUpTo` gives its cells, '' where there is none. Throws `ReadAgain` when a cell stands left
-   * of where the table was found to begin.
+   * `offset` is the row's end, in any measure that grows with the content; `cellsUpTo` gives '' where there is no
+   * cell. Throws `ReadAgain` when a cell stands left of where the table was found to begin.
    */
   row(
     sheetRow: number,
@@ -129,7 +125,7 @@ export class TableSink {
     return parted[headerIndex(parted.map((row) => row?.cells ?? []))] ?? undefined;
   }
 
-  /** The first that is filled in any of these rows; where only the header is declared, A. */
+  /** Where only the header is declared, A. */
   #firstColumnOf(rows: readonly SheetRow[]): number {
     const { headerRow, learned } = this.#options;
     if (this.#region !== null) return this.#region.first.column;

@@ -1,8 +1,7 @@
 /**
  * The row of totals below a table: it says so, and sums up every row above it.
  *
- * Both are asked for, and nothing else may stand in the row: what is left out of a table by mistake
- * is worse than a total among its rows.
+ * Nothing else may stand in the row: what is left out of a table by mistake is worse than a total among its rows.
  */
 import { isTotalLabel } from '../../src/tables/infer/total-label.ts';
 import type { Cell } from '../../src/tables/types.ts';

@@ -51,7 +51,7 @@ function headOf(second: number): string {
 
 /**
  * `amount` is in a unit `digits` decimal places above microseconds. Finer fractions are cut from the written digits,
- * because multiplying a double may round up to the next microsecond.
+ * because multiplying a double may round up.
  */
 export function cutMicros(amount: number | string, digits: 3 | 6): number {
   const text = /[eE]/.test(String(amount)) ? String(Number(amount)) : String(amount);

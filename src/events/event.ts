@@ -32,8 +32,7 @@ export const EVENT_SELECT =
   'id, "index", sourcetype, source, host, data, created, updated, json(fields) AS fields';
 
 /**
- * Events stored at the same moment, as compact JSON; ids count from `firstId` (null: dry run). Equal texts are quoted
- * once, because a thousand events name few hosts.
+ * Ids count from `firstId` (null: dry run). Equal texts are quoted once, because a thousand events name few hosts.
  */
 export function eventsJson(
   drafts: readonly EventDraft[],

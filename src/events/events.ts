@@ -1,6 +1,4 @@
 /**
- * The event store as the server uses it: ingest, reads, the substring index, tails and retention.
- *
  * Only point reads and the newest events are read in the server's process; anything that may take long runs in
  * workers.
  */

@@ -90,8 +90,8 @@ export async function getSavedSearch(db: Database, id: number): Promise<SavedSea
 }
 
 /**
- * Null when the owner has `most` already. With an id, restores the deleted search of that id (ids are never reused);
- * null also when it has another owner.
+ * Null when the owner has `most` already. With an id, restores the deleted search of that id; null also when it has
+ * another owner.
  */
 export async function createSavedSearch(
   db: Database,
@@ -120,7 +120,7 @@ export async function createSavedSearch(
   });
 }
 
-/** `change` gets the search as it is in the transaction, because others may have changed it. Null when it is gone. */
+/** `change` gets the search as it is in the transaction. Null when it is gone. */
 export async function updateSavedSearch(
   db: Database,
   id: number,

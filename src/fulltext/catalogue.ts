@@ -1,10 +1,10 @@
 /**
- * The words of all titles (pages, sections, files, datasets, handlers) in Orama, for words with typing mistakes; in a
- * worker, because Orama is synchronous. Its results are candidates: `typos.ts` decides.
+ * The words of all titles in Orama, for words with typing mistakes; in a worker, because Orama is synchronous. Its
+ * results are candidates: `typos.ts` decides.
  *
  * Each word is stored once, with its places by resource: how often a word occurs in what a caller may not read does
- * not show in the time of the search. Titles only: FTS5 finds exact words; two indexes with scores of their own could
- * not give one order, Orama's cost grows with the square of a text's words, and only titles tolerate mistakes.
+ * not show in the time of the search. Titles only: two indexes with scores of their own could not give one order, and
+ * Orama's cost grows with the square of a text's words.
  */
 import { create, insert, load, remove, save, search } from '@orama/orama';
 import type { Database } from 'bun:sqlite';

@@ -1,8 +1,6 @@
 /**
- * Entry numbers: resource and row or section.
- *
- * All entries of a resource are one range, so that a right to a resource is a range of row ids for SQLite. The parts
- * are multiplied, not shifted: together they take up to 53 bits.
+ * All entries of a resource are one range, so that a right to a resource is a range of row ids for SQLite. Resource
+ * and entry are multiplied, not shifted: together they take up to 53 bits.
  */
 
 const ROOM = 2 ** 32;

@@ -1,6 +1,6 @@
 /**
  * What the index holds, read by the server itself, so that a start without changes needs no worker. Unfinished or
- * uncleared ranges, a long write-ahead log, a damaged file need the worker, the only writer of the index.
+ * uncleared ranges, a long write-ahead log or a damaged file need the worker.
  */
 import type { Database } from 'bun:sqlite';
 import { type Stats, statSync } from 'node:fs';

@@ -1,8 +1,8 @@
-/** The index worker as a function; jobs run in the order of the calls. */
+/** Jobs run in the order of the calls. */
 import type { ChildPool } from '../processes/child-pool.ts';
 import type { IndexWork } from './index-jobs.ts';
 
-/** Far longer than any job; past it the worker is considered hung and replaced. */
+/** Far longer than any job; past it the worker is replaced. */
 const JOB_MS = 120_000;
 
 type Order<Job extends keyof IndexWork> = Parameters<IndexWork[Job]>[1];

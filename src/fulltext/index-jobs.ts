@@ -1,7 +1,4 @@
-/**
- * The jobs of the index worker. Each is short, so that a change of one row never waits long: large datasets are read
- * in slices, with other jobs in between.
- */
+/** Each job is short, so that a change of one row never waits long: large datasets are read in slices. */
 import { readFileSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { CopyRows } from '../tables/copy/copy-rows.ts';
@@ -52,7 +49,7 @@ interface EditOrder {
 
 const on = <Order, Answer>(work: (index: IndexWriter, order: Order) => Answer) => work;
 
-/** What the worker does, each with an order that goes over as JSON; `index-client.ts` has them as calls. */
+/** The order goes over as JSON; `index-client.ts` has these as calls. */
 function indexWork() {
   let copy: CopyRows | null = null;
   const copyAt = (path: string): CopyRows => {

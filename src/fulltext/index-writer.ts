@@ -1,8 +1,8 @@
 /**
- * All changes of the index, each call one transaction.
+ * Each call is one transaction.
  *
  * A resource is read into a range of its own, which becomes live when complete; its old range turns dead in the same
- * transaction and is deleted later, a piece at a time. Writing an entry again replaces it.
+ * transaction and is deleted later, a piece at a time.
  */
 import type { Database, Statement } from 'bun:sqlite';
 import { AppError } from '../base/errors.ts';

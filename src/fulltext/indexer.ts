@@ -2,8 +2,7 @@
  * Keeps the index in step with what is published: a few resources at a time, small ones first.
  *
  * A resource is read anew when its version differs: the stamp of a document's file, the generation and sequence of a
- * dataset's typed copy. Rows changed through the service are updated one by one; a failure leaves a different
- * version, so that the resource is read again.
+ * typed copy. Rows changed through the service are updated one by one; after a failure the resource is read again.
  */
 import { rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -191,7 +190,7 @@ export class Indexer {
     return this.#forget(resources.map(keyOf));
   }
 
-  /** For a row change the typed copy already has. Never rejects: after a failure the resource is read again. */
+  /** The typed copy has the change already. Never rejects. */
   async edited(
     target: Target,
     table: Table,

@@ -1,10 +1,10 @@
 /**
  * One ranked list over rows and documents, as the `search` job of the query worker.
  *
- * Rights are ranges of entries in the index query itself, so what a caller may not read is neither counted nor read,
- * and its amount does not show in the time of a search. Of each resource at most RANKED matches are scored; the
- * others follow all scored ones in file order. This is decided within a resource, so it does not depend on what else
- * the caller may read, and a word in a million rows costs no more than one in a thousand.
+ * Rights are ranges of entries in the index query itself, so the amount of what a caller may not read does not show
+ * in the time of a search. Of each resource at most RANKED matches are scored; the others follow all scored ones in
+ * file order. So what else the caller may read does not matter, and a word in a million rows costs no more than one
+ * in a thousand.
  */
 import type { Database, Statement } from 'bun:sqlite';
 import type { CopyRows, RowTexts } from '../tables/copy/copy-rows.ts';
@@ -30,7 +30,7 @@ const MIN_TITLE_BEGINNING = 3;
 /** Shorter prefixes have lists of their own in the index. */
 const MIN_EXPANDED = 3;
 const MAX_EXPANDED = 24;
-/** Places of all words with a prefix that SQLite may merge, regardless of rights; takes it less than a ms. */
+/** Regardless of rights; takes SQLite less than a ms. */
 const MAX_MERGED = 2_000;
 
 /** Entries of a range that may have a word with a prefix; SQLite decides that for plain ASCII only. */
@@ -167,8 +167,8 @@ class Matches {
   }
 
   /**
-   * The scored matches, best first, and the resources that have more, in their order. When whole words alone give
-   * more than enough, or no longer word begins with the last one, prefixes are not looked up.
+   * Best first, and the resources that have more, in their order. When whole words alone give enough, or no longer
+   * word begins with the last one, prefixes are not looked up.
    */
   ranked(): { ranked: Match[]; overflowing: number[] } {
     const whole = [...this.#matched(this.#wholeQuery, this.#groups)];
@@ -196,9 +196,7 @@ class Matches {
     return { ranked: this.#sorted(this.#scored(chosen)), overflowing };
   }
 
-  /**
-   * Matches of an overflowing resource that were not scored: up to `count` after the first `skip`, and their number.
-   */
+  /** Of an overflowing resource: up to `count` after the first `skip`, and their number. */
   unranked(no: number, skip: number, count: number): { ids: number[]; count: number } {
     const scored = this.#best.get(no)!;
     const ids: number[] = [];
@@ -476,8 +474,8 @@ function textOf(
 }
 
 /**
- * The index words with this prefix; null when it is short, or there are none or too many. For a prefix SQLite reads
- * the lists of all its words to the end; for a few explicit words it reads only where the others occur.
+ * Null when the prefix is short, or there are none or too many. For a prefix SQLite reads the lists of all its words
+ * to the end; for a few explicit words only where the others occur.
  */
 function wordsBegunWith(db: Database, beginning: string): readonly string[] | null {
   if (beginning.length < MIN_EXPANDED) return null;

@@ -103,8 +103,8 @@ interface RebuildRequestsOptions {
 }
 
 /**
- * How `svc reindex` asks a running server to rebuild, since the index has one writer. A request is a file in the
- * index's folder (owner only); the answer, with progress, is another one that the server keeps replacing.
+ * How `svc reindex` asks a running server to rebuild, since the index has one writer: a file in the index's folder,
+ * answered by another one that the server keeps replacing.
  */
 export class RebuildRequests {
   readonly #options: RebuildRequestsOptions;

@@ -1,10 +1,8 @@
 /**
  * BM25 over title and body, with the title counting ten times.
  *
- * The statistics of the collection are constants. Real BM25 uses all entries, also those the caller may not read: a
- * secret document would move the scores of others and reveal whether a word occurs in it. So a score depends on the
- * entry and the query alone, and a caller's results are those of a superuser without what the caller may not read, in
- * the same order.
+ * The statistics of the collection are constants: real BM25 uses all entries, and a secret document would move the
+ * scores of others and reveal whether a word occurs in it. So a score depends on the entry and the query alone.
  */
 import { frequencyOf } from './occurrences.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Full-text search over everything published. The caller of `find` decides resource by resource what may be found;
- * entries of any other are not read.
- */
+/** The caller of `find` decides resource by resource what may be found; entries of any other are not read. */
 import { join } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
@@ -51,10 +48,7 @@ const NOTHING = { hits: [], hasMore: false };
 /** Resources a rebuild queues at once: enough for the indexer, few enough to stop quickly. */
 const REBUILD_READERS = 8;
 
-/**
- * Resolves when what an earlier run indexed can be found; then, with `search_on_startup`, changed files are read in
- * the background.
- */
+/** Resolves when what an earlier run indexed can be found; with `search_on_startup`, changed files are then read. */
 export async function openSearch(options: SearchOptions): Promise<Search> {
   const search = new Search(options);
   await search.indexer.open();

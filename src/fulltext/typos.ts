@@ -1,6 +1,6 @@
 /**
- * Documents whose titles match a query with typing mistakes: one wrong letter in words of 4 to 7, two in longer ones.
- * Every word must occur, exactly in title or text or mistyped in the title; titles of rows are never matched so.
+ * One wrong letter in words of 4 to 7, two in longer ones. Every word must occur, exactly in title or text or
+ * mistyped in the title of a document.
  */
 import { foldedWords, foldText } from '../tables/filter/words.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -35,8 +35,8 @@ export function typoCandidates(
 }
 
 /**
- * The number of wrong letters in all; null when the document does not match, or matches without any. `standsBehind`
- * is called for words that are neither in the title nor in the given part of the text.
+ * Null when the document does not match, or matches without mistakes. `standsBehind` is asked for words that are
+ * neither in the title nor in the given part of the text.
  */
 export function typosIn(
   document: DocumentText,

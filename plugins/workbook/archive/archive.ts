@@ -1,9 +1,8 @@
 /**
  * The ZIP archive of a workbook (APPNOTE 6.3): its directory, checked before a byte is expanded.
  *
- * Reads only the directory and the local headers. Refuses everything two programs could read
- * differently (overlapping entries, headers that contradict the directory, duplicate names, data
- * around the archive), because an edit copies bytes by what the directory says. Throws
+ * Refuses everything two programs could read differently (overlapping entries, headers that contradict the directory,
+ * duplicate names, data around the archive), because an edit copies bytes by what the directory says. Throws
  * `unreadable-file` with the reason.
  *
  * Sizes and offsets may be in a ZIP64 extra field: streaming writers add it to entries of any size.
@@ -120,7 +119,7 @@ async function findDirectory(source: FileSource): Promise<Directory & { comment:
   if (isLarge && large === null) throw damagedDirectory();
   const found = large ?? { count, size, offset, end: from + at };
   if (found.count > MAX_ENTRIES) throw unreadable(`it has more than ${MAX_ENTRIES} entries`);
-  // A directory that does not end where the end record begins leaves room for a second archive.
+  // Else there is room for a second archive.
   if (found.size > MAX_DIRECTORY_BYTES || found.offset + found.size !== found.end) {
     throw unreadable('its ZIP directory is not where it should be');
   }
@@ -217,10 +216,7 @@ function directoryRecord(directory: Buffer, at: number): DirectoryRecord {
   return { name, nameBytes, flags, method, crc, compressedSize, size, offset, bytes };
 }
 
-/**
- * `header`: the fixed part, name and extra fields. Throws `unreadable-file` when it contradicts the
- * directory: readers that trust one of the two would see different files.
- */
+/** `header`: the fixed part, name and extra fields. Throws `unreadable-file` when it contradicts the directory. */
 function dataOffset(record: DirectoryRecord, header: Buffer): number {
   const disagreement = (): Error =>
     unreadable(`the entry '${record.name}' and the ZIP directory disagree`);

@@ -1,4 +1,4 @@
-/** A workbook between the old file and the new one: the old archive, some of whose parts are replaced. */
+/** The old archive, some of whose parts are replaced. */
 import {
   type Archive,
   type ArchiveEntry,

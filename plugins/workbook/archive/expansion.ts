@@ -1,7 +1,4 @@
-/**
- * Expands archive entries in chunks, never beyond the size the directory claims; size and checksum
- * must match it.
- */
+/** Never beyond the size the directory claims; size and checksum must match it. */
 import { pipeline, Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { unreadable } from '../../../src/base/errors.ts';
@@ -15,10 +12,7 @@ export const DEFLATED = 8;
 
 const CHUNK_BYTES = 256 * 1024;
 
-/**
- * Chunks are not empty and belong to the caller. Runs off the event loop, one chunk ahead. Throws
- * `unreadable-file`.
- */
+/** Chunks are not empty and belong to the caller. Off the event loop, one chunk ahead. Throws `unreadable-file`. */
 export async function* expand(archive: Archive, entry: ArchiveEntry): AsyncGenerator<Buffer> {
   const chunks =
     entry.method === STORED

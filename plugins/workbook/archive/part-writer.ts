@@ -81,8 +81,8 @@ export async function packed(
 }
 
 /**
- * Splices new bytes into a part, from front to back. The old bytes pass once through the caller,
- * who decides what to replace, and are held until then.
+ * Splices new bytes into a part, from front to back. The old bytes pass once through the caller and are held until it
+ * has decided.
  */
 export class PartSplice {
   readonly #writer: PartWriter;

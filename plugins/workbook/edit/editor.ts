@@ -1,6 +1,6 @@
 /**
- * Edits an .xlsx workbook: rewrites touched cells of the sheet's part and the few other parts that
- * must follow; all other entries are copied verbatim.
+ * Edits an .xlsx workbook: rewrites touched cells and the few parts that must follow; all other entries are copied
+ * verbatim.
  */
 import { AppError, mismatch, unreadable } from '../../../src/base/errors.ts';
 import { changedFile, type FileSource } from '../../../src/base/files/file-source.ts';
@@ -44,10 +44,9 @@ export const LEGACY_IS_READ_ONLY = 'Legacy .xls workbooks are read-only; convert
 export type WorkbookEditPlan = Required<EditPlan>;
 
 /**
- * Throws `unreadable-file` for what cannot be changed (merged cells, parts of an array formula or
- * data table, signed workbooks), `schema-mismatch` for values a workbook cannot hold, `conflict`
- * when the file is not the layout's. Cost: expanding and compressing the sheet's part, off the
- * event loop and in slices.
+ * Throws `unreadable-file` for what cannot be changed (merged cells, parts of an array formula or data table, signed
+ * workbooks), `schema-mismatch` for values a workbook cannot hold, `conflict` when the file is not the layout's.
+ * Expands and compresses the sheet's part, off the event loop and in slices.
  */
 export async function editWorkbook(
   source: FileSource,
@@ -152,7 +151,7 @@ async function mayNameTables(book: WorkbookPackage, sheet: Worksheet): Promise<b
   );
 }
 
-/** How many rows must come in above the row of totals, so that those that are added find room. */
+/** Above the row of totals, so that the added rows find room. */
 function rowsMissing({ rows, headerRow, total }: Dialect, changes: TableChanges): number {
   const { creates, deletes } = changes;
   if (total === null || creates.length === 0) return 0;
@@ -161,7 +160,7 @@ function rowsMissing({ rows, headerRow, total }: Dialect, changes: TableChanges)
   return Math.max(0, (left.last ?? headerRow) + 1 + creates.length - total.row);
 }
 
-/** The workbook with blank rows above the row of totals. Throws `unreadable-file` where it cannot move. */
+/** Throws `unreadable-file` where the row of totals cannot move. */
 async function withRows(
   book: WorkbookPackage,
   sheet: Worksheet,
@@ -228,7 +227,7 @@ async function followFormulas(
   return { ...rows.followed(own), changedSheets };
 }
 
-/** A table that was found below titles, or away from column A, must be found there again. */
+/** One found below titles, or away from column A, must be found there again. */
 async function requireSameTable(
   source: FileSource,
   pieces: readonly Piece[],
@@ -312,8 +311,7 @@ class TargetRows {
       });
       this.#after.add(first + index);
     }
-    // A declared range says in which rows the table is, and what stands below must not move into it; the range of a
-    // table that the workbook names follows.
+    // What stands below a declared range must not move into it; the range of a table that the workbook names follows.
     const isOpen = lastRow === null || table !== null;
     this.removable = [...deleted].filter(
       (row) => isOpen && (row < first || row >= first + creates.length),
@@ -345,7 +343,7 @@ class TargetRows {
     this.#after = this.#after.shifted((row) => shift.at(row));
   }
 
-  /** Where the changes are now; a gap that was closed changes the rows above and below it. */
+  /** A gap that was closed changes the rows above and below it. */
   *changedAreas(sheet: number, cells: Iterable<CellPosition>): Generator<Area> {
     for (const { row: before, column } of cells) {
       const row = this.#shift === null ? before : this.#shift.at(before);

@@ -1,7 +1,4 @@
-/**
- * After an edit with formulas: recalculation on opening, and removal of the calculation chain when
- * a formula is gone.
- */
+/** Recalculation on opening, and removal of the calculation chain when a formula is gone. */
 import { unreadable } from '../../../src/base/errors.ts';
 import { TimeSlice } from '../../../src/base/scheduling/time-slice.ts';
 import type { ArchiveEntry } from '../archive/archive.ts';
@@ -87,10 +84,7 @@ function withoutContentType(text: string, part: string, removed: string): string
 
 const FORMULA = /<(?:[A-Za-z_][\w.-]*:)?f[\s/>]/;
 
-/**
- * In other sheets than `except`. A calculation chain proves it; else sheets are read up to the
- * first formula.
- */
+/** A calculation chain proves it; else sheets are read up to the first formula. */
 export async function hasFormulasElsewhere(
   book: WorkbookPackage,
   except: ArchiveEntry,

@@ -1,7 +1,4 @@
-/**
- * One edit of a worksheet part in one pass: changes touched cells, the sheet's extent, new rows,
- * and formulas that lost their first cell.
- */
+/** Changes touched cells, the sheet's extent, new rows, and formulas that lost their first cell, in one pass. */
 import { unreadable, mismatch } from '../../../src/base/errors.ts';
 import { changedFile } from '../../../src/base/files/file-source.ts';
 import { TimeSlice } from '../../../src/base/scheduling/time-slice.ts';
@@ -395,8 +392,8 @@ export class SheetEdit {
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
 
 /**
- * A text for a cell that holds a number or a truth value is one too, if it can be: columns of mixed types show all
- * their cells as texts.
+ * A text for a cell that holds a number or a truth value becomes one if it can: columns of mixed types show all their
+ * cells as texts.
  */
 function sameType(cell: Cell, { type, valueFrom }: CellSpan): Cell {
   if (typeof cell !== 'string' || valueFrom === ABSENT) return cell;
@@ -427,8 +424,8 @@ function readBack(value: NativeValue, kind: DateKind, is1904: boolean): Cell {
 }
 
 /**
- * Texts go into the cell (`inlineStr`) instead of the shared table: Excel, LibreOffice and all common libraries read both,
- * and only one part of the package has to change. Text is never a formula.
+ * Texts go into the cell (`inlineStr`) instead of the shared table: all common programs read both, and only one part
+ * has to change. Text is never a formula.
  */
 function cellMarkup(prefix: string, reference: string, style: number, value: NativeValue): string {
   const open = `<${prefix}c r="${reference}"${style > 0 ? ` s="${style}"` : ''}`;

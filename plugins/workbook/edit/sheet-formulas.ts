@@ -1,9 +1,8 @@
 /**
- * What an edit does to a sheet's formulas: which are lost, which move to another cell, which fill
- * ranges that must not be touched.
+ * Which formulas are lost, which move to another cell, which fill ranges that must not be touched.
  *
- * A shared formula is spelled out only in its first cell: when that is overwritten, the next cell
- * that shares it must take it over (ECMA-376-1, 18.3.1.40).
+ * A shared formula is spelled out only in its first cell: when that is overwritten, the next cell that shares it
+ * takes it over (ECMA-376-1, 18.3.1.40).
  */
 import { unreadable } from '../../../src/base/errors.ts';
 import { sheetText } from '../../../src/tables/encode/sheet-text.ts';
@@ -27,10 +26,7 @@ export class SheetFormulas {
     this.#content = content;
   }
 
-  /**
-   * The cell is overwritten. Throws `unreadable-file` where its formula cannot be moved, because
-   * cells already passed may share it.
-   */
+  /** Throws `unreadable-file` where the formula cannot be moved, because cells already passed may share it. */
   lose(element: string, position: CellPosition): void {
     const { kind, text, range, shared } = parseFormula(element, this.#part);
     this.hasLost = true;

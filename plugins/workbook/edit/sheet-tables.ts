@@ -1,7 +1,4 @@
-/**
- * Tables of a worksheet (Excel's list objects, ECMA-376-1, 18.5): a created row extends the table
- * above it.
- */
+/** Excel's list objects (ECMA-376-1, 18.5): a created row extends the table above it. */
 import type { Archive, ArchiveEntry } from '../archive/archive.ts';
 import { type CellRange, parseRange, rangeText } from '../cell-reference.ts';
 import { partText, relationshipsOf } from '../xlsx/package.ts';

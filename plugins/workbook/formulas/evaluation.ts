@@ -1,6 +1,6 @@
 /**
- * Calculates formulas (the trees of `@borgar/fx`). What cannot be calculated as other programs do is left to them:
- * unknown functions, arrays, other workbooks, circles, what depends on the time or on the language of the user.
+ * Calculates formulas (the trees of `@borgar/fx`). Left to other programs: unknown functions, arrays, other
+ * workbooks, circles, what depends on the time or the user's language.
  */
 import { Call, type Frame } from './call.ts';
 import { type CellValues, type Held, isFormula, type Value } from './cell-values.ts';

@@ -1,8 +1,4 @@
-/**
- * The formulas of a workbook and what they refer to.
- *
- * Formulas that are spelled alike, or share one spelling, share a template: its tokens and its tree are made once.
- */
+/** Formulas that are spelled alike, or share one spelling, share a template: its tokens and tree are made once. */
 import { parse, tokenize } from '@borgar/fx/xlsx';
 import { type CellRange, columnOf } from '../cell-reference.ts';
 import { parseFormula, shiftFormula } from '../xlsx/formula.ts';
@@ -13,14 +9,14 @@ import { type Area, areasOf, type Place, type Reference, type WorkbookScope } fr
 export type Tree = ReturnType<typeof parse>;
 
 /**
- * What they refer to is only known when they are calculated, so any change may reach them. Others without arguments,
- * such as NOW, keep their result until a cell they refer to changes.
+ * What they refer to is only known when they are calculated. Others without arguments, such as NOW, keep their result
+ * until a cell they refer to changes.
  */
 const REACHING = new Set(['INDIRECT', 'OFFSET', 'CELL']);
 /** Of a defined name; one with more is taken to mean any cell. */
 const MAX_NAMED_AREAS = 1_000;
 
-/** What a defined name stands for; names may refer to names, but not in circles. */
+/** Names may refer to names, but not in circles. */
 interface Named {
   readonly template: Template;
   readonly areas: readonly Area[];
@@ -69,7 +65,7 @@ export class Template {
   get tree(): Tree | null {
     if (this.#tree === undefined) {
       try {
-        // The error stays behind when a worksheet or its cells are gone; its sheet says nothing.
+        // The error stays behind when a worksheet or its cells are gone.
         const text = this.text.replaceAll(/(?:'(?:[^']|'')*'|[\w.]+)!#REF!/g, '#REF!');
         this.#tree = parse(tokenize(text, { withLocation: false }));
       } catch {
@@ -87,7 +83,7 @@ export class Template {
   }
 }
 
-/** Null when any change may reach it: it is relative to the cell that uses it, refers to itself, or to very much. */
+/** Null when any change may reach it. */
 function namedTemplate(
   { formula, sheet }: Extract<Reference, { kind: 'name' }>,
   place: Place,
@@ -144,7 +140,7 @@ interface Spelled {
 
 const CELL = /(?<![\w.$])(\$?)([A-Z]{1,3})(\$?)([1-9]\d{0,6})(?![\w.(!])/g;
 
-/** The same text for formulas that were filled down or to the right: most are, and parsing one takes some 40 µs. */
+/** Most formulas were filled down or to the right; parsing one takes some 40 µs. */
 function relative(text: string, { row, column }: Place): string {
   return text.replaceAll(
     CELL,

@@ -1,6 +1,6 @@
 /**
- * Removes rows of a worksheet as Excel does: what stands below moves up, and whatever refers to it follows, in all
- * parts of the workbook. Where something cannot follow, nothing is removed.
+ * Removes rows as Excel does: what stands below moves up, and whatever refers to it follows, in all parts of the
+ * workbook. Where something cannot follow, nothing is removed.
  */
 import type { ArchiveEntry } from '../archive/archive.ts';
 import type { PackedPart } from '../archive/part-writer.ts';

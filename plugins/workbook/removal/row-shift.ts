@@ -1,4 +1,3 @@
-/** What becomes of rows, and of references to them, when rows of a worksheet are removed. */
 import { parseA1Ref, tokenize } from '@borgar/fx/xlsx';
 import { shiftFormula } from '../xlsx/formula.ts';
 
@@ -105,8 +104,8 @@ export interface Removal {
 const ROW = /^(\$?[A-Za-z]{0,3})(\$?)([1-9][0-9]{0,6})$/;
 
 /**
- * A formula (without `=`) that means the same cells; `#REF!` for cells that are gone. `own`: lower-case name of its
- * worksheet. `fixedOnly`: relative rows are no rows of the sheet, as in defined names.
+ * `#REF!` for cells that are gone. `own`: lower-case name of its worksheet. `fixedOnly`: relative rows are no rows of
+ * the sheet, as in defined names.
  */
 export function shiftedFormula(
   text: string,
@@ -159,7 +158,9 @@ export function shiftedRange(range: string, shift: RowShift, fixedOnly = false):
     .join(':');
 }
 
-/** A formula that stands for many cells by its distance from the first, such as the one of a conditional format. */
+/**
+ * Of a formula that stands for many cells by its distance from the first, such as the one of a conditional format.
+ */
 export function shiftedFrom(
   text: string,
   own: string,

@@ -136,7 +136,7 @@ function shiftedView(value: string, { shift }: Removal): string {
     .join(' ');
 }
 
-/** Ranges separated by spaces, without those that are gone; throws when all are, unless `mayVanish`. */
+/** Throws when all are gone, unless `mayVanish`. */
 function shiftedList(value: string, { shift }: Removal, mayVanish = false): string {
   const left = value.split(/\s+/).flatMap((range) => shiftedRange(range, shift) ?? []);
   if (left.length === 0 && !mayVanish) throw new CannotShift('a list of cells');

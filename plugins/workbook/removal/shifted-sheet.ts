@@ -206,7 +206,7 @@ function refersToRow(text: string, row: number): boolean {
 }
 
 /**
- * A row whose cells were not scanned: it has no formulas, comments or other sections, so that what looks like the tag of
+ * A row whose cells were not scanned has no formulas, comments or other sections, so that what looks like the tag of
  * a cell is one. Several times as fast as cell by cell.
  */
 function movedRow(text: string, row: RowScanner, number: number): string {

@@ -1,8 +1,6 @@
 /**
- * Compound files, the small file system of legacy Office documents (MS-CFB).
- *
- * Sector chains are counted, so that a cycle ends as an error, and every sector number is checked
- * against the file.
+ * The small file system of legacy Office documents (MS-CFB). Sector chains are counted, so that a cycle ends as an
+ * error.
  */
 import { unreadable } from '../../../src/base/errors.ts';
 import { type FileSource, readBytes } from '../../../src/base/files/file-source.ts';

@@ -1,7 +1,7 @@
 /**
- * The records of a legacy workbook stream (MS-XLS, 2.1.4): type, length, and content that may
- * continue in CONTINUE records. Texts are in a code page up to Excel 95; later two bytes per
- * character, or one where the upper one is zero (2.5.293 and 2.5.294).
+ * The records of a legacy workbook stream (MS-XLS, 2.1.4): type, length, and content that may continue in CONTINUE
+ * records. Texts are in a code page up to Excel 95; later two bytes per character, or one where the upper one is zero
+ * (2.5.293, 2.5.294).
  */
 import { unreadable } from '../../../src/base/errors.ts';
 
@@ -38,8 +38,8 @@ export interface BiffRecord {
 }
 
 /**
- * The records from the BEGIN record at `offset` to its END, both excluded, without nested
- * substreams (charts). Throws `unreadable-file` when truncated or not a substream.
+ * From the BEGIN record to its END, both excluded, without nested substreams (charts). Throws `unreadable-file` when
+ * truncated or not a substream.
  */
 export function* substream(stream: Buffer, offset: number): Generator<BiffRecord> {
   let depth = 0;

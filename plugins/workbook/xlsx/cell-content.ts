@@ -1,7 +1,4 @@
-/**
- * The value of a cell from its XML: native numbers and booleans, texts, dates as text, cached
- * formula results.
- */
+/** Native numbers and booleans, texts, dates as text, cached formula results. */
 import { unreadable } from '../../../src/base/errors.ts';
 import { MAX_CELL_CHARACTERS } from '../../../src/tables/limits.ts';
 import type { Cell } from '../../../src/tables/types.ts';

@@ -50,10 +50,7 @@ const CELL = /^(\$?)([A-Za-z]{1,3})(\$?)([1-9][0-9]{0,6})$/;
 const COLUMN = /^(\$?)([A-Za-z]{1,3})$/;
 const ROW = /^(\$?)([1-9][0-9]{0,6})$/;
 
-/**
- * A formula (without `=`) moved to another cell: relative references shift and wrap at the sheet's
- * edges, absolute ones stay; texts and names are left alone.
- */
+/** Relative references shift and wrap at the sheet's edges, absolute ones stay; texts and names are left alone. */
 export function shiftFormula(formula: string, rows: number, columns: number): string {
   const tokens = formula.match(TOKEN) ?? [];
   return tokens

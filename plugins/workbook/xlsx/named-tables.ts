@@ -1,10 +1,8 @@
 /**
- * Tables that a workbook names: Excel's tables (list objects, ECMA-376-1, 18.5) and defined names
- * of a range (18.2.5).
+ * Excel's tables (list objects, ECMA-376-1, 18.5) and defined names of a range (18.2.5).
  *
- * Each is a dataset of its own, `<sheet>/<name>`, unless it is all there is on its sheet. A defined
- * name may stand for anything; it counts when its range has two rows and columns at least and a
- * full first row of different texts.
+ * Each is a dataset of its own, `<sheet>/<name>`, unless it is all there is on its sheet. A defined name may stand
+ * for anything; it counts when its range has two rows and columns at least and a full first row of different texts.
  */
 import { unreadable } from '../../../src/base/errors.ts';
 import { TimeSlice } from '../../../src/base/scheduling/time-slice.ts';
@@ -95,7 +93,7 @@ async function excelTables(book: WorkbookPackage, sheet: Worksheet): Promise<Fou
   return found;
 }
 
-/** Of plain cells of this sheet; not the ones Excel keeps for itself, nor hidden ones. */
+/** Not the ones Excel keeps for itself, nor hidden ones. */
 async function namedRanges(book: WorkbookPackage, sheet: Worksheet): Promise<FoundTable[]> {
   const slice = new TimeSlice();
   const cursor = new XmlCursor(book.workbookText, book.workbook.name);

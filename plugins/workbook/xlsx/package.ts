@@ -1,6 +1,6 @@
 /**
- * The parts of an Office Open XML workbook: worksheets, what they share, and how they relate
- * (ECMA-376-1, 12.3; ECMA-376-2, 6.5). Links to files and addresses outside are never followed.
+ * Worksheets, what they share, and how they relate (ECMA-376-1, 12.3; ECMA-376-2, 6.5). Links to outside are never
+ * followed.
  */
 import { unreadable } from '../../../src/base/errors.ts';
 import type { FileSource } from '../../../src/base/files/file-source.ts';

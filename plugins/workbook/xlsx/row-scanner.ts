@@ -1,10 +1,8 @@
 /**
- * The scanner of worksheet rows, for reading and editing: finds cells and values in the XML of a
- * sheet (ECMA-376-1, 18.3.1.73 `row`, 18.3.1.4 `c`).
+ * Finds cells and values in the XML of a sheet (ECMA-376-1, 18.3.1.73 `row`, 18.3.1.4 `c`), for reading and editing.
  *
- * A row is scanned as a whole or not at all, so that it can be rescanned when more text has come.
- * Rows and cells without a reference follow the one before. Contradicting references are refused:
- * rows out of order, a cell that names another row or occurs twice.
+ * A row is scanned as a whole or not at all. Rows and cells without a reference follow the one before. Contradicting
+ * references are refused: rows out of order, a cell that names another row or occurs twice.
  */
 import { unreadable } from '../../../src/base/errors.ts';
 import { referenceText } from '../cell-reference.ts';
@@ -77,9 +75,8 @@ export class RowScanner {
   }
 
   /**
-   * Scans the row whose tag begins at `at`; false when the text ends first, and the fields are
-   * undefined then. `previous` is the preceding row's number, 0 for none. Rows refused by
-   * `wantsCells` are skipped quickly with a `count` of 0, unless they have formulas. Throws
+   * False when the text ends first; the fields are undefined then. `previous`: number of the preceding row, 0 for
+   * none. Rows refused by `wantsCells` are skipped with a `count` of 0, unless they have formulas. Throws
    * `unreadable-file`.
    */
   scan(text: string, at: number, previous: number, wantsCells?: (row: number) => boolean): boolean {
@@ -104,7 +101,7 @@ export class RowScanner {
     return this.to >= 0;
   }
 
-  /** End of a row of plain cells, found by its closing tag alone; ABSENT for any other row. */
+  /** Found by the closing tag alone; ABSENT for a row whose cells are not plain. */
   #plainEnd(from: number): number {
     const text = this.#text;
     const close = text.indexOf(this.#rowClose, from);

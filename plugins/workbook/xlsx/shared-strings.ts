@@ -7,7 +7,7 @@ import { XmlCursor } from '../xml/xml-cursor.ts';
 import { textOf, unescaped } from '../xml/xml-text.ts';
 import { sharedPart, type WorkbookPackage } from './package.ts';
 
-/** By index; none without a table. Reads the whole table but holds only the wanted ones. */
+/** None without a table. Reads the whole table but holds only the wanted ones. */
 export async function readSharedStrings(
   book: WorkbookPackage,
   wanted?: ReadonlySet<number>,
@@ -37,8 +37,7 @@ export async function readSharedStrings(
 }
 
 /**
- * The text of a string item, the `si` or `is` element, plain or rich; phonetic hints are left out
- * (18.4.8 and 18.4.12). Throws `unreadable-file`.
+ * The `si` or `is` element, plain or rich; phonetic hints are left out (18.4.8, 18.4.12). Throws `unreadable-file`.
  */
 export function stringItem(text: string, from: number, to: number, part: string): string {
   const found = plainText(text, from, to) ?? richText(text.slice(from, to), part);

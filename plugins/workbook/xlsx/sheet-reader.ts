@@ -1,7 +1,4 @@
-/**
- * Streams a worksheet of an .xlsx workbook as rows. Memory: the shared strings, a window on the
- * XML, one segment of rows.
- */
+/** Memory: the shared strings, a window on the XML, one segment of rows. */
 import type { FileSource } from '../../../src/base/files/file-source.ts';
 import type { Cell, ReadOptions, RowSink } from '../../../src/tables/types.ts';
 import { expand } from '../archive/expansion.ts';

@@ -1,7 +1,6 @@
 /**
- * The attributes `r`, `s` and `t` of row and cell tags (ECMA-376-1, 18.3.1.73 and 18.3.1.4).
- *
- * Parsed by hand because every cell has one.
+ * The attributes `r`, `s` and `t` of row and cell tags (ECMA-376-1, 18.3.1.73, 18.3.1.4), parsed by hand because
+ * every cell has one.
  */
 import { unreadable } from '../../../src/base/errors.ts';
 import { MAX_ROWS, MAX_SHEET_COLUMNS } from '../limits.ts';
@@ -55,10 +54,7 @@ export class SheetTag {
     this.#part = part;
   }
 
-  /**
-   * From the end of the tag's name on; returns the end of the tag, -1 when the text ends first.
-   * Throws `unreadable-file`.
-   */
+  /** Returns the end of the tag, -1 when the text ends first. Throws `unreadable-file`. */
   readRow(text: string, from: number): number {
     this.row = 0;
     return this.#read(text, from, 0);

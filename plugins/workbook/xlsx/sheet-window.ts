@@ -24,8 +24,8 @@ export class SheetWindow extends PartText {
   }
 
   /**
-   * Visits the rows up to the closing tag of `sheetData`; rows refused by `wantsCells` come without
-   * their cells. The window may not move during a visit. Throws `unreadable-file`.
+   * Up to the closing tag of `sheetData`; rows refused by `wantsCells` come without their cells. The window may not
+   * move during a visit. Throws `unreadable-file`.
    */
   async eachRow(
     visit: (row: RowScanner) => Promise<void> | void,

@@ -1,7 +1,4 @@
-/**
- * A moving window on the XML of a part, one character per byte. Only UTF-8 is accepted, because
- * bytes that are text in one encoding can be markup in another.
- */
+/** One character per byte. Only UTF-8, because bytes that are text in one encoding can be markup in another. */
 import { unreadable } from '../../../src/base/errors.ts';
 import { MAX_UNIT_BYTES } from '../limits.ts';
 import { afterElement, afterTag, nextTag } from './xml-cursor.ts';
@@ -34,8 +31,8 @@ export class PartText {
   }
 
   /**
-   * Drops consumed text and doubles the rest, so that rescanning incomplete rows costs little;
-   * false at the end. Throws `unreadable-file` when more than MAX_UNIT_BYTES would be held.
+   * Drops consumed text and doubles the rest, so that rescanning costs little; false at the end. Throws
+   * `unreadable-file` when more than MAX_UNIT_BYTES would be held.
    */
   async fill(): Promise<boolean> {
     if (this.isFinal) return false;

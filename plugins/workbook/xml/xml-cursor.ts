@@ -1,9 +1,8 @@
 /**
- * The tags of a piece of XML in order, with their positions.
+ * The tags of a piece of XML in order.
  *
- * Enough of XML 1.0 for office documents: comments, CDATA and processing instructions are skipped,
- * tags must nest, and declarations (`<!DOCTYPE`, `<!ENTITY`) are refused everywhere, because
- * entities can expand without bound.
+ * Enough of XML 1.0 for office documents: comments, CDATA and processing instructions are skipped, tags must nest,
+ * and declarations (`<!DOCTYPE`, `<!ENTITY`) are refused everywhere, because entities can expand without bound.
  */
 import { unreadable } from '../../../src/base/errors.ts';
 import { attributeValue } from './xml-text.ts';
@@ -54,8 +53,8 @@ export class XmlCursor {
   }
 
   /**
-   * False when no complete tag follows: the text ends, or is not XML from here on (`isComplete`
-   * tells). Throws `unreadable-file` for tags that do not nest and for declarations.
+   * False when the text ends, or is not XML from here on (`isComplete` tells). Throws `unreadable-file` for tags that
+   * do not nest and for declarations.
    */
   next(): boolean {
     const start = nextTag(this.text, this.#at, this.#part);
@@ -122,10 +121,7 @@ export class XmlCursor {
   }
 }
 
-/**
- * End of the comment, CDATA section or processing instruction at `at`; -1 when the text ends first.
- * Throws `unreadable-file` for a declaration.
- */
+/** -1 when the text ends first. Throws `unreadable-file` for a declaration. */
 function afterMarkup(text: string, at: number, part: string): number {
   const end = (mark: string): number => {
     const found = text.indexOf(mark, at);
@@ -140,8 +136,7 @@ function afterMarkup(text: string, at: number, part: string): number {
   throw unreadable(`${part} holds an XML declaration (DOCTYPE or entity)`);
 }
 
-// Below, XML is skipped by position without a look at names or attributes: several times as fast.
-// All return -1 when the text ends first.
+// Below, XML is skipped by position, several times as fast. All return -1 when the text ends first.
 
 const SPACE = 0x20;
 const DOUBLE_QUOTE = 34;

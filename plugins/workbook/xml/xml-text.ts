@@ -1,9 +1,6 @@
 /**
- * Texts and attribute values of XML.
- *
- * Parts are held as strings of one character per byte, so that positions are byte positions and
- * ASCII markup is unchanged; only delivered text is decoded from UTF-8. Office formats also escape
- * characters XML cannot hold as `_xHHHH_` (ECMA-376-1, 22.9.2.19, ST_Xstring).
+ * Parts are held as strings of one character per byte, so that positions are byte positions; only delivered text is
+ * decoded from UTF-8. Characters XML cannot hold are escaped as `_xHHHH_` (ECMA-376-1, 22.9.2.19, ST_Xstring).
  */
 import { unreadable } from '../../../src/base/errors.ts';
 
@@ -81,10 +78,7 @@ export function unescaped(text: string): string {
 
 const DECLARED = /^(?:\u00ef\u00bb\u00bf)?<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)["']/;
 
-/**
- * `text`: the beginning of a part, one character per byte. Throws `unreadable-file` unless it is
- * UTF-8 or ASCII.
- */
+/** Throws `unreadable-file` unless the beginning of a part is UTF-8 or ASCII. */
 export function refuseOtherEncodings(text: string, part: string): void {
   const declared = DECLARED.exec(text)?.[1]?.toLowerCase() ?? 'utf-8';
   // Undeclared UTF-16 shows by a byte order mark or by NULs among its first characters.

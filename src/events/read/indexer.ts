@@ -1,8 +1,8 @@
 /**
  * Builds the substring index after events are stored, a step at a time.
  *
- * Reads the store like any reader and writes only its own file, so ingestion never waits for it. An index that does
- * not match its store is deleted and rebuilt; killing the process loses one step.
+ * Writes only its own file, so ingestion never waits for it. An index that does not match its store is deleted and
+ * rebuilt; killing the process loses one step.
  */
 import { Database } from 'bun:sqlite';
 import { rmSync } from 'node:fs';

@@ -1,7 +1,4 @@
-/**
- * Filters events by a query of the search language. This module does not depend on the language: `event-queries.ts`
- * connects both.
- */
+/** This module does not depend on the language: `event-queries.ts` connects both. */
 import { EVENT_SELECT, type EventRow } from '../event.ts';
 import type { MergeOrder } from '../parts/sealed-tier.ts';
 import type { EventReader, Wanted } from '../store/reader.ts';
@@ -34,8 +31,8 @@ export class QueryProblem extends Error {
 }
 
 /**
- * For live tails: a row on which the query fails, for instance because it contains an invalid pattern, is not
- * selected and does not affect others. Throws `QueryProblem` only for a used-up budget.
+ * For live tails: a row on which the query fails is not selected and does not affect others. Throws `QueryProblem`
+ * only for a used-up budget.
  */
 export function rowByRow(filter: EventFilter): EventFilter {
   const filtered = (rows: readonly FilterRow[]): number[] | null => {

@@ -1,8 +1,6 @@
 /**
- * Reading jobs of the query worker: lists of any length and figures over many events.
- *
- * A list is read in pages of ids, because a snapshot kept for a slow client would prevent checkpoints of the
- * write-ahead log.
+ * Lists of any length and figures over many events. A list is read in pages of ids, because a snapshot kept for a
+ * slow client would prevent checkpoints of the log.
  */
 import { AppError } from '../../base/errors.ts';
 import { csvCell } from '../../base/text/csv-cell.ts';

@@ -116,8 +116,8 @@ export function selectionHint(
 export const MAX_TERMS = 200;
 
 /**
- * Distinct terms of a `search` parameter: white space and commas separate, a term in matching quotes is a phrase,
- * quoted parts inside a term keep their spaces and quotes.
+ * White space and commas separate, a term in matching quotes is a phrase, quoted parts inside a term keep their
+ * spaces and quotes.
  */
 export function searchTerms(text: string): string[] {
   const quoted = new QuotedTexts(text);

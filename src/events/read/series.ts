@@ -56,10 +56,7 @@ export class Series {
     this.#cells += 1;
   }
 
-  /**
-   * Adds the largest series to the buckets, the others as `OTHER`, missing values as `NULL`; returns the names in
-   * this order.
-   */
+  /** The others as `OTHER`, missing values as `NULL`; returns the names in this order. */
   addTo(buckets: readonly SplitBucket[], limit: number, complete: number): string[] {
     this.#leaveOut(limit);
     const shown = this.#bySize();

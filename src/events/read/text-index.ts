@@ -1,12 +1,12 @@
 /**
  * The substring index of events: FTS5 trigrams in `<state>/events-index.sqlite`.
  *
- * A separate database, because building it must never hold the write lock of ingestion; it is derived data and may be
- * deleted at any time. It names a superset of the matches: readers check each candidate. One FTS table per
- * STRATEGY.partitionIds ids, so that pruned events are removed by dropping a table.
+ * A separate database, because building it must never hold the write lock of ingestion; it may be deleted at any
+ * time. One FTS table per STRATEGY.partitionIds ids, so that pruned events are removed by dropping a table.
  *
- * Rows of one event index lie together and share a token, so that a search skips what its caller may not read, and none
- * is begun for trigrams that no readable index has: its time does not tell how often a text occurs in the others.
+ * Rows of one event index lie together and share a token, so that a search skips what its caller may not read, and
+ * none is begun for trigrams that no readable index has: its time does not tell how often a text occurs in the
+ * others.
  */
 import type { Database } from 'bun:sqlite';
 import { STRATEGY } from '../limits.ts';
@@ -128,8 +128,8 @@ export function readIndexState(db: Database): IndexState | null {
 }
 
 /**
- * A condition on `id` that every event with the term in the `readable` indexes fulfils; null: in any. Null when scanning
- * is better: the term is too short, too frequent, or may occur in a time.
+ * A superset of the events with the term in the `readable` indexes; null: in any. Null when scanning is better: the
+ * term is too short, too frequent, or may occur in a time.
  */
 export function candidates(
   db: Database,
@@ -202,7 +202,7 @@ function placesQuery(
   return places.length === 0 ? null : `(${places.join(' OR ')}) AND `;
 }
 
-/** All trigrams of the folded term. Null when it is shorter than one, or contains NUL, which ends a query. */
+/** Null when the term is shorter than one, or contains NUL, which ends a query. */
 function trigramQuery(folded: string): string | null {
   if (folded.includes('\0')) return null;
   const characters = [...folded];

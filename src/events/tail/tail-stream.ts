@@ -1,7 +1,6 @@
 /**
- * One client of a live tail: missed events first, then new ones, in a bounded buffer.
- *
- * A client that falls behind loses messages and is sent their number; it never delays others.
+ * Missed events first, then new ones, in a bounded buffer. A client that falls behind loses messages and is sent
+ * their number; it never delays others.
  */
 import type { LoopShare } from '../../base/scheduling/loop-share.ts';
 import type { Events } from '../events.ts';
@@ -248,8 +247,7 @@ export class TailStream {
     this.#hasEnded = true;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#tools.onEnd();
-    // A worker must not wait for a client that is gone. Both are needed: one for pending reads, one for the open
-    // answer.
+    // Both are needed: one for pending reads, one for the open answer.
     this.#stop.abort();
     if (this.#catchingUp !== null) {
       // It rejects with the abort reason.

@@ -1,5 +1,5 @@
 /**
- * Live tails: new events as server-sent events, in commit order.
+ * New events as server-sent events, in commit order.
  *
  * All tails share one read of the new events, one folding of their texts and one share of the event loop. Rights are
  * reloaded every few seconds and checked for each event.

@@ -1,6 +1,6 @@
 /**
  * Sums stay exact until rounded at the end (exact-sum.ts), so a result depends neither on row order nor on whether
- * SQL added some rows up before.
+ * SQL added some rows before.
  */
 import { ExactSum, PackedNumbers } from '../../columns/exact-sum.ts';
 import type { Meter } from '../run/operator.ts';
@@ -257,7 +257,7 @@ const count: AggregateDefinition['make'] = ({ get }) =>
     };
   });
 
-/** Of values that are no booleans those that are not null count as well, unless `isStrict`. */
+/** Other values that are not null count as well, unless `isStrict`. */
 export function countTrue(condition: Evaluate, isStrict: boolean): AccumulatorFactory {
   const get: Evaluate = (row) => {
     const value = condition(row);

@@ -205,7 +205,7 @@ const ON_TEXT: readonly Lookup[] = [
   'iendswith',
 ];
 
-/** Converts to the column's type: text for text, number for int, time for time; a json column keeps the type. */
+/** Text for text, number for int, time for time; a json column keeps the type. */
 function typed(
   { type }: Reference,
   lookup: Lookup,

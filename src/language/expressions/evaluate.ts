@@ -1,6 +1,6 @@
 /**
- * Expressions of both forms, compiled for rows of one schema. Names, functions, argument counts and constant patterns
- * are checked before any row is read.
+ * Compiled for rows of one schema. Names, functions, argument counts and constant patterns are checked before any row
+ * is read.
  */
 import type { Expression, Form } from '../syntax/ast.ts';
 import { flagAggregate } from './aggregates.ts';

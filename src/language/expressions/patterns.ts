@@ -38,7 +38,7 @@ export function replaceAll(regex: RE2JS, text: string, to: string): string {
   return result + text.slice(from);
 }
 
-/** SQL's LIKE: `%` any run, `_` one character, case-sensitive. Linear: no backtracking over earlier runs. */
+/** `%` any run, `_` one character, case-sensitive. Linear. */
 export function likeTest(pattern: string): (text: string) => boolean {
   const parts = pattern.split(/%+/).map((part) => [...part]);
   return (text) => fitsParts(parts, [...text], (a, b) => a === '_' || a === b);
@@ -65,7 +65,7 @@ export function wildcardParts(pattern: string): string[] {
   return parts;
 }
 
-/** First part at the start, last at the end; the leftmost place of the others never misses a match. */
+/** The leftmost place of the parts between never misses a match. */
 function fitsParts(
   parts: readonly (readonly string[])[],
   text: ArrayLike<string>,

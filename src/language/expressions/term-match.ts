@@ -130,7 +130,7 @@ function comparison(terms: Compare, context: TermContext, isTop: boolean): Test 
   };
 }
 
-/** Cells of a column of dates and what they are compared with, where all of that is a time; else all as it is. */
+/** Where all of that is a time; else as it is. */
 function inTimes(
   reference: Reference,
   { op, values }: Compare,

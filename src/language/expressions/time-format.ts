@@ -1,4 +1,4 @@
-/** Times as text and their parts, in the zone of the run; English names, directives of `strftime` without a locale. */
+/** In the zone of the run; English names, directives of `strftime` without a locale. */
 import {
   epochOf,
   localTime,

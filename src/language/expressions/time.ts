@@ -1,8 +1,8 @@
 /**
- * Times as text that sorts by time, the canonical form `YYYY-MM-DDTHH:MM:SS.ffffffZ`, and arithmetic on them.
+ * Text that sorts by time: `YYYY-MM-DDTHH:MM:SS.ffffffZ`.
  *
- * The platform counts milliseconds; the three digits below them stay text, because a double cannot hold the
- * microseconds of every year from 0 to 9999. Weeks start on Monday.
+ * The three digits below the platform's milliseconds stay text, because a double cannot hold the microseconds of
+ * every year from 0 to 9999. Weeks start on Monday.
  */
 import type { Value } from './value.ts';
 import { zone } from './zone.ts';
@@ -75,7 +75,7 @@ export function msOf(time: string): number {
 let lastMinute = Number.NaN;
 let lastText = '';
 
-/** Rows come in order of time, so the minute is mostly that of the previous row. */
+/** Rows come in order of time: the minute is mostly the previous one. */
 export function timeFromMicros(micros: number): string {
   const minute = Math.floor(micros / 60_000_000);
   if (minute !== lastMinute) {
@@ -97,7 +97,7 @@ export function epochOf(time: string): number {
   return Date.parse(`${time.slice(0, 19)}Z`) / 1000 + micros / 1e6;
 }
 
-/** Local time of the run's zone, written as if it were UTC; null outside the years 0 to 9999. */
+/** Written as if it were UTC; null outside the years 0 to 9999. */
 export function localTime(time: string): string | null {
   return zone().isUtc ? time : timeFromMs(zone().toLocal(msOf(time)), time.slice(23, 26));
 }

@@ -1,7 +1,4 @@
-/**
- * One per process, because a worker runs one query at a time; queries in the server's own process, such as tails, are
- * in UTC.
- */
+/** One per process, because a worker runs one query at a time; queries in the server's own process are in UTC. */
 import { TimeZone } from '../../base/time-zone.ts';
 
 let current = TimeZone.UTC;

@@ -1,4 +1,4 @@
-/** A query that only selects events, row by row: for tails, counts over time, field lists and deletion. */
+/** Selects events row by row: for tails, counts over time, field lists and deletion. */
 import type { Stage } from '../syntax/ast.ts';
 import type { StageContext } from '../command.ts';
 import { timeFromMicros } from '../expressions/time.ts';

@@ -1,6 +1,6 @@
 /**
- * What every row that passes a first search meets, as conditions a source understands; and what is left of the search
- * once the source decides those it can.
+ * What every row that passes a first search meets, as conditions a source understands; and what is left of the
+ * search.
  */
 import type { FlagArguments, Stage, Terms } from '../syntax/ast.ts';
 import type { StageContext } from '../command.ts';
@@ -130,8 +130,8 @@ function ofCondition({ reference, lookup, operand }: Condition, schema: Schema):
 }
 
 /**
- * The part of a text that any text holding it still contains after composition, which folding does: accents at its
- * start belong to the letter before it, and its last letter may be followed by accents.
+ * Any text that holds the whole still contains this part after composition, which folding does: accents at its start
+ * belong to the letter before it, and its last letter may be followed by accents.
  */
 function inmost(text: string): string {
   const composed = text.normalize('NFC').replace(/^\p{M}+/u, '');

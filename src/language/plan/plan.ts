@@ -1,6 +1,6 @@
 /**
  * What SQL does of a query: it leaves rows out, sorts and cuts, reads only the used parts of cells, and groups equal
- * rows before they are counted.
+ * rows.
  *
  * Nothing that SQL treats differently is left to it. Conditions may let too many rows through, which the stage tests
  * again; grouped rows pass the same stages with their weights. So results do not depend on where the plan ends.

@@ -1,8 +1,6 @@
 /**
- * Both surface forms are parsed into this.
- *
- * Texts may hold placeholders as marks (placeholder.ts), filled in when a query is bound to its sources. Two queries
- * are equal when they differ in places only.
+ * Both surface forms are parsed into this. Texts may hold placeholders as marks (placeholder.ts), filled in when a
+ * query is bound to its sources.
  */
 import type { Place, Problem } from './problem.ts';
 import type { Value } from '../expressions/value.ts';

@@ -1,8 +1,6 @@
 /**
- * Shell-like tokens and `--name=value` options.
- *
- * Values stay as written: commands read lists, numbers and conditions from them at binding, when placeholders have
- * their values.
+ * Shell-like tokens and `--name=value` options. Values stay as written: commands read them at binding, when
+ * placeholders have their values.
  */
 import type { FlagArguments, Word } from './ast.ts';
 import { markPlaceholders, unmarkPlaceholders } from './placeholder.ts';

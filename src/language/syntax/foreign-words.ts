@@ -1,6 +1,6 @@
 /**
- * Suggestions for SPL words when none of our names is near. A word without an equivalent is in no table, so that its
- * error does not mislead.
+ * For SPL words when none of our names is near. A word without an equivalent is in no table, so that its error does
+ * not mislead.
  */
 
 const COMMANDS: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 /**
  * Finds where each stage ends and its form, and lets its command parse it.
  *
- * Parsing ends at the first stage that cannot be read. The stages before it are returned, because one of them may
- * have an earlier error of another kind.
+ * Parsing ends at the first stage that cannot be read; those before it are returned, because one of them may have an
+ * earlier error.
  */
 import type { Query, Stage } from './ast.ts';
 import type { Command } from '../command.ts';

@@ -1,8 +1,8 @@
 /**
  * Placeholders `{name}` and `{name:format}`.
  *
- * In a parsed query each is a mark of two noncharacters around its name, and values are filled in after parsing, so
- * no value can be taken for syntax. Those characters in the caller's text become marks of themselves.
+ * In a parsed query each is a mark of two noncharacters around its name, filled in after parsing, so no value can be
+ * taken for syntax. Those characters in the caller's text become marks of themselves.
  */
 import { Problem, unknownName, type Place } from './problem.ts';
 import { moveMs, msOf, startOf, timeFromMs, timeOf, type TimeUnit } from '../expressions/time.ts';

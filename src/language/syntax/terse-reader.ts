@@ -92,9 +92,7 @@ export class TerseReader {
     return found && { ...found, text: markPlaceholders(found.text) };
   }
 
-  /**
-   * Braces stay as written: placeholders stand for values, not names. In lists a text in double quotes is a name too.
-   */
+  /** Braces stay as written. In lists a text in double quotes is a name too. */
   takeName(options: { readonly inList?: boolean } = {}): Word | null {
     const next = this.peek();
     if (next === "'") return this.#singleQuoted();

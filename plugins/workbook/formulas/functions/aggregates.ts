@@ -112,7 +112,7 @@ function countMatching(call: Call): number {
   return count;
 }
 
-/** SUMIF and its like: what is summed comes last, and is taken in the size of the range of the condition. */
+/** What is summed comes last, and is taken in the size of the range of the condition. */
 const single =
   (combine: (numbers: number[]) => number) =>
   (call: Call): number => {
@@ -167,7 +167,7 @@ const SUBTOTALS: Readonly<Record<number, (numbers: number[]) => number>> = {
   9: total,
 };
 
-/** Leaves out cells with subtotals; a sheet with hidden rows is left to programs that know why they are hidden. */
+/** A sheet with hidden rows is left to programs that know why they are hidden. */
 function subtotal(call: Call): number {
   const kind = call.integer(0);
   const isCountOfAll = kind % 100 === 3;

@@ -1,4 +1,4 @@
-/** Dates are serial numbers of the 1900 system, from 1 March 1900 on: before it, programs differ by a day. */
+/** Serial numbers of the 1900 system, from 1 March 1900 on: before it, programs differ by a day. */
 import type { Call, Functions } from '../call.ts';
 import { fail, leave } from '../operands.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Functions of formulas by their names in files. Each was compared with LibreOffice, case by case; what Excel,
- * LibreOffice and the definition do not agree on is left out or left to them.
+ * By their names in files. Each was compared with LibreOffice; what Excel, LibreOffice and the definition do not
+ * agree on is left out.
  */
 import type { Functions } from '../call.ts';
 import { aggregates } from './aggregates.ts';

@@ -50,7 +50,7 @@ function isSame(wanted: Value, value: Value): boolean {
   return sameKind(wanted, value) && compare(wanted, value, false) === 0;
 }
 
-/** Last place of a value up to `wanted` in a sorted line; unsorted ones are left to other programs. */
+/** Unsorted lines are left to other programs. */
 function sortedPlace(wanted: Value, line: Line): number {
   let place = -1;
   let before: Value = null;
