@@ -7,8 +7,16 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { AppError, errnoOf } from '../base/errors.ts';
 import { parseConfig, readConfigFile } from './config-file.ts';
 import { suggestion } from './nearest-name.ts';
-import { configFrom, flagOf, settingAt, settingKeys, variableOf } from './settings.ts';
-import type { Config, SettingKey } from './settings.ts';
+import {
+  configFrom,
+  flagOf,
+  settingAt,
+  settingKeys,
+  variableOf,
+  valueAt,
+  type Config,
+  type SettingKey,
+} from './settings.ts';
 import { objectionsTo } from './setting.ts';
 
 const SYSTEM_FILE = '/etc/svc/config.yaml';
@@ -283,4 +291,29 @@ function checkTogether(draft: Draft, config: Config): void {
       `${draft.assigned.get('oidc.issuer')!.place}: signing in through OIDC needs public_url`,
     );
   }
+}
+
+interface Reload {
+  readonly config: Config;
+  readonly applied: readonly SettingKey[];
+  readonly restart: readonly SettingKey[];
+}
+
+/**
+ * Settings marked `live` apply at once, the others keep their running value, so the result is always a configuration the
+ * server could have started with. Turning TLS on or off always needs a restart.
+ */
+export function resolveReload(running: Config, loaded: Config): Reload {
+  const changed = settingKeys.filter(
+    (key) => !Bun.deepEquals(valueAt(running, key), valueAt(loaded, key)),
+  );
+  const switchesTls = (running.tls_cert === null) !== (loaded.tls_cert === null);
+  const appliesLive = (key: SettingKey): boolean =>
+    settingAt(key).live === true && !(switchesTls && (key === 'tls_cert' || key === 'tls_key'));
+  const applied = changed.filter(appliesLive);
+  return {
+    config: configFrom((key) => valueAt(applied.includes(key) ? loaded : running, key)),
+    applied,
+    restart: changed.filter((key) => !appliesLive(key)),
+  };
 }

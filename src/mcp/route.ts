@@ -12,7 +12,7 @@ export const mcpRoute = new Elysia({ name: 'mcp' }).use(lifecycle).post(
   async ({ ask }) => {
     if (ask.caller === null && ask.services.oidc !== null) throw challenge(ask);
     // The package of the protocol takes 8 MB, which a server without agents does not need.
-    const { answerMessage } = await import('./endpoint.ts');
+    const { answerMessage } = await import('./server.ts');
     return answerMessage(ask);
   },
   {

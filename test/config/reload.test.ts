@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { resolveReload } from '../../src/config/reload.ts';
 import { configFrom, defaultConfig, valueAt } from '../../src/config/settings.ts';
 import type { Config, SettingKey } from '../../src/config/settings.ts';
+import { resolveReload } from '../../src/config/load.ts';
 
 const running = defaultConfig('/data', '/data/.svc');
 

@@ -26,10 +26,10 @@ import {
 } from './block-plan.ts';
 import type { CellWriting } from './cell-writing.ts';
 import { type Fill, filledBlock, planFillArea } from './fill-plan.ts';
-import { openPasteOver } from './paste-over.ts';
 import { reasonOf } from './requests.ts';
 import type { RowEdit, Values } from './row-edits.ts';
 import { followWork, type RowWriting, tellUndone, type WritingContext } from './row-writing.ts';
+import { openPasteOver } from './paste.ts';
 
 interface Work {
   readonly label: string;
