@@ -33,6 +33,8 @@ export const STRATEGY = {
   columnsFromRows: 50_000,
   /** Rows of a batch of columns. */
   columnBatchRows: 65_536,
+  /** To make one for a facet or chart takes no longer than to read so many rows. */
+  columnsForSummaryRows: 1_500_000,
   /** The columns of a copy may take so much of its size. */
   columnShare: 0.5,
   /** Ranges remembered per column and direction; half are dropped beyond. */

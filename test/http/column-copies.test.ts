@@ -56,12 +56,17 @@ function columnFolders(): string[] {
 }
 
 /** Over the rows, because a file stands where the columns would be. */
-async function overRows(query: string) {
+async function withoutColumns<Found>(ask: () => Promise<Found>): Promise<Found> {
   const [folder] = columnFolders();
   rmSync(folder!, { recursive: true });
   writeFileSync(folder!, '');
-  const found = await run(query);
+  const found = await ask();
   rmSync(folder!);
+  return found;
+}
+
+async function overRows(query: string) {
+  const found = await withoutColumns(() => run(query));
   expect({ query, isByColumns: found.isByColumns }).toEqual({ query, isByColumns: false });
   return found.answer;
 }
@@ -75,6 +80,30 @@ test('from columns and over rows, the first time and the second, answers are the
     expect(second).toEqual(first);
     expect({ query, ...(await overRows(query)) }).toEqual({ query, ...first.answer });
   }
+}, 60_000);
+
+test('facets and charts are the same from columns and over rows', async () => {
+  const wishes = [
+    ...['g', 'v', 'n', 'day'].map((column) => `summary=facets&column=${column}`),
+    'summary=chart&type=bar&x=g&y=n&measure=mean',
+    'summary=chart&type=line&x=day&y=n&measure=sum',
+    'summary=chart&type=histogram&x=n',
+    'summary=chart&type=scatter&x=n&y=n',
+    'summary=facets&column=n&filter={"g":"b"}',
+  ];
+  const ask = async () => {
+    const answers: unknown[] = [];
+    for (const wish of wishes) {
+      const response = await shared.reader.fetch(`/ui/big/?${wish}`);
+      answers.push({ wish, status: response.status, json: await response.json() });
+    }
+    return answers;
+  };
+  const found = await ask();
+  expect(readdirSync(columnFolders()[0]!).sort()).toEqual(['0.c0', '0.c1', '0.c2', '0.c3']);
+  expect(found).toEqual(await ask());
+  expect(await withoutColumns(ask)).toEqual(found);
+  expect(JSON.stringify(found[0])).toContain(`"rows":${ROWS},"blanks":${ROWS / 4}`);
 }, 60_000);
 
 test('an edit is in the next answer', async () => {

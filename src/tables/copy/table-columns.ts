@@ -58,16 +58,17 @@ export class TableColumns {
 
   /**
    * All rows in the order of their ids; columns by their names in the copy. `tick` is called for every batch and may
-   * throw. Null when a column cannot be had. Throws DamagedColumn, also between batches: the next reading makes it anew.
+   * throw. Null when a column cannot be had, or is not there and `isMade` is false. Throws DamagedColumn, also between batches: the next reading makes it anew.
    */
-  read(names: readonly string[], tick: () => void): Iterable<ColumnBatch> | null {
+  read(names: readonly string[], tick: () => void, isMade = true): Iterable<ColumnBatch> | null {
     const readers: ColumnReader[] = [];
     const close = (): void => {
       for (const reader of readers.splice(0)) reader.close();
     };
     try {
       for (const name of names) {
-        const reader = this.#open(name) ?? (this.#make(name, tick) ? this.#open(name) : null);
+        const reader =
+          this.#open(name) ?? (isMade && this.#make(name, tick) ? this.#open(name) : null);
         if (reader === null) {
           close();
           return null;

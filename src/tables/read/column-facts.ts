@@ -1,4 +1,5 @@
 /** Memory is bounded, so the facts on a large column may cover only its first part. */
+import { ExactSum } from '../../columns/exact-sum.ts';
 
 export type FactValue = string | number | boolean | null;
 
@@ -32,7 +33,7 @@ const MAX_TOP = 10;
 const MAX_BARS = 24;
 /** Longer texts are counted by their beginning. */
 const MAX_TEXT = 200;
-/** Kept for the histogram; 16 MB. */
+/** Kept for the histogram; 32 MB. */
 const MAX_NUMBERS = 2_000_000;
 
 export class ColumnFactsCollector {
@@ -41,7 +42,9 @@ export class ColumnFactsCollector {
   #isBound = false;
   readonly #counts = new Map<string | number | boolean, number>();
   readonly #numbers: number[] = [];
-  #sum = 0;
+  /** How often each of `#numbers` stands there. */
+  readonly #times: number[] = [];
+  readonly #sum = new ExactSum();
   readonly #isoOf: (text: string) => string | null;
   #least: { readonly text: string; readonly key: string } | null = null;
   #greatest: { readonly text: string; readonly key: string } | null = null;
@@ -51,14 +54,15 @@ export class ColumnFactsCollector {
     this.#isoOf = isoOf;
   }
 
-  add(value: FactValue): void {
-    this.#rows++;
+  /** `times`: of so many rows, which may come one by one as well. */
+  add(value: FactValue, times = 1): void {
+    this.#rows += times;
     if (value === null || value === '') {
-      this.#blanks++;
+      this.#blanks += times;
       return;
     }
-    this.#count(typeof value === 'string' ? value.slice(0, MAX_TEXT) : value);
-    if (typeof value === 'number') this.#addNumber(value);
+    this.#count(typeof value === 'string' ? value.slice(0, MAX_TEXT) : value, times);
+    if (typeof value === 'number') this.#addNumber(value, times);
     else if (typeof value === 'string') this.#addText(value);
   }
 
@@ -73,21 +77,22 @@ export class ColumnFactsCollector {
       top: top.map(([value, rows]) => ({ value, rows })),
       min: range?.min ?? this.#least?.text ?? null,
       max: range?.max ?? this.#greatest?.text ?? null,
-      mean: this.#numbers.length === 0 ? null : this.#sum / this.#numbers.length,
-      histogram: range === null ? [] : histogramOf(this.#numbers, MAX_BARS),
+      mean: this.#sum.count === 0 ? null : this.#sum.value / this.#sum.count,
+      histogram: range === null ? [] : histogramOf(this.#numbers, MAX_BARS, this.#times),
     };
   }
 
-  #count(value: string | number | boolean): void {
+  #count(value: string | number | boolean, times: number): void {
     const known = this.#counts.get(value);
     if (known === undefined && this.#counts.size >= MAX_DISTINCT) this.#isBound = true;
-    else this.#counts.set(value, (known ?? 0) + 1);
+    else this.#counts.set(value, (known ?? 0) + times);
   }
 
-  #addNumber(value: number): void {
+  #addNumber(value: number, times: number): void {
     if (this.#numbers.length >= MAX_NUMBERS) return;
     this.#numbers.push(value);
-    this.#sum += value;
+    this.#times.push(times);
+    this.#sum.add(value, times);
   }
 
   #addText(value: string): void {
@@ -117,7 +122,11 @@ export function rangeOf(numbers: readonly number[]): { min: number; max: number 
  * Of equal width (1, 2 or 5 times a power of ten), at most `bars` plus two at the ends. Empty when fewer than two
  * numbers differ.
  */
-export function histogramOf(numbers: readonly number[], bars: number): Bar[] {
+export function histogramOf(
+  numbers: readonly number[],
+  bars: number,
+  times: readonly number[] | null = null,
+): Bar[] {
   const range = rangeOf(numbers);
   if (range === null || range.min === range.max) return [];
   const width = roundWidth((range.max - range.min) / bars);
@@ -126,10 +135,10 @@ export function histogramOf(numbers: readonly number[], bars: number): Bar[] {
   // The numbers are too close for a double to count in steps.
   if (!Number.isFinite(width) || width === 0 || last - first > bars + 2) return [];
   const rows = Array.from({ length: last - first + 1 }, () => 0);
-  for (const number of numbers) {
+  numbers.forEach((number, index) => {
     const at = Math.min(rows.length - 1, Math.max(0, Math.floor(number / width) - first));
-    rows[at]!++;
-  }
+    rows[at]! += times?.[index] ?? 1;
+  });
   return rows.map((count, index) => ({
     from: tidy((first + index) * width),
     to: tidy((first + index + 1) * width),
