@@ -19,6 +19,7 @@ import { hostileDocuments } from './hostile-documents.ts';
 import { mutatedFiles } from './mutated-files.ts';
 import { randomKill } from './random-kill.ts';
 import { replacedFile } from './replaced-file.ts';
+import { sealKill } from './seal-kill.ts';
 import { secondInstance } from './second-instance.ts';
 import { shortWrite } from './short-write.ts';
 import { signIn } from './sign-in.ts';
@@ -39,6 +40,7 @@ export const recipes: readonly Recipe[] = [
   stateKill,
   acknowledgementOrder,
   eventKill,
+  sealKill,
   eventOrder,
   startUpKill,
   fullDisk,
