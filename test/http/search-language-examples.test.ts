@@ -1,12 +1,19 @@
 /**
- * The examples of the search language (section 14) over HTTP, on events, a dataset and saved searches of a real service.
+ * The examples of the search language (section 14) over HTTP, on events, a dataset and saved searches of a real service:
+ * of events that are rows, then of some that are sealed, then of sealed ones alone.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Example, readExamples } from '../language/golden-file.ts';
+import { STRATEGY } from '../../src/events/limits.ts';
+import { lowered } from '../support/lowered.ts';
+import { sealed } from '../support/sealed.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
+
+/** Events of the first lot. */
+const FIRST = 4;
 
 let svc: Service;
 let owner: Client;
@@ -33,12 +40,15 @@ beforeAll(async () => {
       const { t, ...event } = JSON.parse(line) as Record<string, string>;
       return { ...event, extracted_fields: { event_time: `2026-11-20T${t}.000000Z` } };
     });
-  const created = await owner.fetch('/api/events/', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(events),
-  });
-  expect(created.status).toBe(201);
+  // Stored at two times.
+  for (const some of [events.slice(0, FIRST), events.slice(FIRST)]) {
+    const created = await owner.fetch('/api/events/', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(some),
+    });
+    expect(created.status).toBe(201);
+  }
   saveSearches();
 });
 afterAll(() => svc[Symbol.asyncDispose]());
@@ -87,19 +97,34 @@ async function run({
   return { status: response.status, text: await response.text() };
 }
 
-describe('the examples of the contract over HTTP (SL-182)', () => {
-  for (const example of readExamples()) {
-    if (example.isRelative === true || RELATIVE.includes(example.id)) continue;
-    test(`${example.id}: ${example.query.slice(0, 90)}`, async () => {
-      const { status, text } = await run(example);
-      if (example.problem !== null) {
-        expect(status).toBe(400);
-        const { code, stage, offset, length, error } = JSON.parse(text);
-        expect(`${code} ${stage} ${offset} ${length} ${error}`).toBe(example.problem);
-        return;
-      }
-      expect(text.slice(0, text.lastIndexOf(',"meta":'))).toBe(`{"rows":${example.rows}`);
-      expect(JSON.parse(text).meta.notices).toEqual(example.notices);
-    });
-  }
-});
+/** Those stored before the second lot, or all; in groups of two. */
+function seal(layout: 'mixed' | 'parts'): void {
+  const db = new Database(join(svc.stateDir, 'events.sqlite'));
+  const { created } = db.query('SELECT max(created) AS created FROM events').get() as {
+    created: number;
+  };
+  db.close();
+  using _small = lowered(STRATEGY, { sealEvents: 1, partGroupEvents: 2, mergedParts: 100 });
+  expect(sealed(svc.stateDir, layout === 'mixed' ? created : created + 1)).toBeGreaterThan(0);
+}
+
+describe.each(['rows', 'mixed', 'parts'] as const)(
+  'the examples over HTTP (SL-182): %s',
+  (layout) => {
+    beforeAll(() => (layout === 'rows' ? undefined : seal(layout)));
+    for (const example of readExamples()) {
+      if (example.isRelative === true || RELATIVE.includes(example.id)) continue;
+      test(`${example.id}: ${example.query.slice(0, 90)}`, async () => {
+        const { status, text } = await run(example);
+        if (example.problem !== null) {
+          expect(status).toBe(400);
+          const { code, stage, offset, length, error } = JSON.parse(text);
+          expect(`${code} ${stage} ${offset} ${length} ${error}`).toBe(example.problem);
+          return;
+        }
+        expect(text.slice(0, text.lastIndexOf(',"meta":'))).toBe(`{"rows":${example.rows}`);
+        expect(JSON.parse(text).meta.notices).toEqual(example.notices);
+      });
+    }
+  },
+);
