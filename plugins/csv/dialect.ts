@@ -1,5 +1,6 @@
 /** Learned while reading, stored with the typed copy, followed by every edit. */
 import { DELIMITERS } from '../../src/tables/infer/companion.ts';
+import { SPREADSHEET_BOOLEANS } from '../../src/tables/infer/declared-type.ts';
 import type { SourceNote } from '../../src/tables/types.ts';
 import { type Encoding, unitBytes } from './encoding.ts';
 import { type LineEndings, RowSpans } from './tokenizer.ts';
@@ -111,12 +112,21 @@ const SPELLINGS: readonly (readonly [string, string])[] = [
   ['true', 'false'],
   ['True', 'False'],
   ['TRUE', 'FALSE'],
+  ...SPREADSHEET_BOOLEANS,
 ];
-const INDEX = new Map(
-  SPELLINGS.flatMap((pair, index) => pair.map((word) => [word, index] as const)),
+/** Some words are in several. */
+const PAIRS = new Map(
+  SPELLINGS.flat().map((word) => [
+    word,
+    [...SPELLINGS.keys()].filter((index) => SPELLINGS[index]!.includes(word)),
+  ]),
 );
 const LETTER_T = 0x74;
 const LETTER_F = 0x66;
+const UPPER_A = 0x41;
+const UPPER_Z = 0x5a;
+/** Characters of the longest word. */
+export const MAX_BOOLEAN_LENGTH = Math.max(...SPELLINGS.flat().map(({ length }) => length));
 
 type SpellingCounts = Record<string, readonly number[]>;
 
@@ -133,16 +143,20 @@ export class BooleanSpelling {
   /** `step` -1 takes a cell back; cheap for cells that are no booleans. */
   count(position: number, cell: string, step: 1 | -1 = 1): void {
     const letter = cell.charCodeAt(0) | 0x20;
-    if (letter !== LETTER_T && letter !== LETTER_F && letter !== 0x20) return;
-    const index = INDEX.get(cell.trim());
-    if (index === undefined) return;
+    if (letter !== LETTER_T && letter !== LETTER_F && letter !== 0x20) {
+      // The other words are in capitals, which few texts are.
+      const second = cell.charCodeAt(1);
+      if (second < UPPER_A || second > UPPER_Z) return;
+    }
+    const pairs = PAIRS.get(cell.trim());
+    if (pairs === undefined) return;
     let entry = this.#counts.get(position);
-    if (!entry) this.#counts.set(position, (entry = [0, 0, 0]));
-    entry[index]! += step;
+    if (!entry) this.#counts.set(position, (entry = SPELLINGS.map(() => 0)));
+    for (const pair of pairs) entry[pair]! += step;
   }
 
   spell(position: number, value: boolean): string {
-    const entry = this.#counts.get(position) ?? [0, 0, 0];
+    const entry = this.#counts.get(position) ?? [0];
     return SPELLINGS[entry.indexOf(Math.max(...entry))]![value ? 0 : 1]!;
   }
 

@@ -9,7 +9,7 @@ import { cleanNames } from '../../src/tables/infer/header-names.ts';
 import type { FileSource } from '../../src/base/files/file-source.ts';
 import { ReadAgain, type ReadOptions, type RowSink, type Segment } from '../../src/tables/types.ts';
 import { cellValue } from './cell-value.ts';
-import { BooleanSpelling, type Dialect, guessDelimiter } from './dialect.ts';
+import { BooleanSpelling, type Dialect, guessDelimiter, MAX_BOOLEAN_LENGTH } from './dialect.ts';
 import { unitBytes } from './encoding.ts';
 import { guessEncoding } from './encoding-guess.ts';
 import { findLayout, type Layout, readSample } from './layout.ts';
@@ -176,8 +176,8 @@ function cellsOf(text: string, spans: RowSpans, spelling: BooleanSpelling): Row[
     const cells = spans.cells(text, row);
     for (let position = 0; position < cells.length; position++) {
       const cell = cells[position]!;
-      // `true` and `false` with up to three spaces around.
-      if (typeof cell === 'string' && cell.length >= 4 && cell.length <= 8) {
+      // `true` and the like, short ones with spaces around.
+      if (typeof cell === 'string' && cell.length >= 4 && cell.length <= MAX_BOOLEAN_LENGTH) {
         spelling.count(position, cell);
       }
     }

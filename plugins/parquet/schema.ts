@@ -153,7 +153,7 @@ function nestingOf(node: SchemaNode): Nesting | null {
     return listOf(isItem(child!) ? ownType(child!) : itemType(child!));
   if (node.annotation === 'map') {
     const [key, value] = child!.children.map(memberType);
-    return key && value ? { key, value } : null;
+    return key && value && key.kind !== 'nested' ? { key, value } : null;
   }
   return structOf(node.children);
 }

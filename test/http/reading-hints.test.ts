@@ -11,10 +11,16 @@ const files = {
   '.svc/rates.csv.options.json': '{"header_row":1}',
   'groups.csv': 'name,n\na,"1,234"\nb,"56,789"\n',
   'points.tsv': 'name\tx\ty\na\t1,5\t1.5\nb\t2,25\t2.5\n',
+  'plz.csv': 'PLZ;n;m\n01067;12.345;1\n80331;101.234;2\n',
+  'metres.csv': 'n;m\n12.345;0.5\n1.234;1.5\n',
   'odd.tsv': 'a;b\n1;2\n3;4\n',
   'list.csv': 'name\n"Smith, John"\n',
   'cz.csv': CZECH,
   '.svc/cz.csv.options.json': '{"encoding":"windows-1250"}',
+  'wahr.csv': 'n;ok\n1;WAHR\n2;FALSCH\n3;\n',
+  '.svc/wahr.csv.schema.json': '{"columns":{"n":{"type":"integer"},"ok":{"type":"boolean"}}}',
+  'vero.csv': 'n;ok\n1;VERO\n2;FALSO\n3;FALSO\n',
+  '.svc/vero.csv.schema.json': '{"columns":{"n":{"type":"integer"},"ok":{"type":"boolean"}}}',
   'mac.csv': Buffer.from('stra\xa7e;n\nM\x9fller;1\n', 'latin1'),
   '.svc/mac.csv.options.json': '{"encoding":"macintosh"}',
 };
@@ -38,8 +44,22 @@ describe('columns of text that may be something else', () => {
       { columns: ['n'], options: { decimal: ',' } },
       { columns: ['n'], options: { thousands: ',' } },
     ]);
+    expect(await hints('plz')).toEqual([{ columns: ['n'], options: { thousands: '.' } }]);
+    expect(await hints('metres')).toBeUndefined();
     expect(await hints('points')).toBeUndefined();
     expect(await hints('list')).toBeUndefined();
+  });
+
+  test('are read so with these options', async () => {
+    const { service, writer } = shared;
+    const saved = await writer.fetch('/_svc/companions/plz', {
+      method: 'PUT',
+      body: '{"options":{"thousands":"."}}',
+    });
+    expect(saved.status).toBe(200);
+    expect((await list(writer, 'plz')).rows).toMatchObject([{ n: 12345 }, { n: 101234 }]);
+    expect(await hints('plz')).toBeUndefined();
+    expect(bytesOf(service, 'plz.csv')).toBe(files['plz.csv']);
   });
 
   test('lead to the preview with the option chosen, for those who may save it', async () => {
@@ -65,6 +85,20 @@ describe('a file that reads as one column', () => {
     expect((await get(reader, '/ui/odd/', html)).text).toContain('id="dataset"');
     expect((await get(writer, '/ui/list/', html)).text).toContain('id="dataset"');
   });
+});
+
+test('truth values of spreadsheets are such where they are declared, and written so (DS-61)', async () => {
+  const { service, writer } = shared;
+  expect((await list(writer, 'wahr', { filter: { ok: true } })).rows).toEqual([
+    { _row_id: 1, n: 1, ok: true },
+  ]);
+  await create(writer, 'vero', [{ n: 4, ok: true }]);
+  expect(bytesOf(service, 'vero.csv')).toEndWith('\n4;VERO\n');
+  await create(writer, 'wahr', [
+    { n: 4, ok: false },
+    { n: 5, ok: 'wahr' },
+  ]);
+  expect(bytesOf(service, 'wahr.csv')).toBe('n;ok\n1;WAHR\n2;FALSCH\n3;\n4;FALSCH\n5;WAHR\n');
 });
 
 test('encodings of Central Europe and of old Macs are read and written back', async () => {

@@ -251,6 +251,7 @@ const HINTS: Readonly<Record<string, string>> = {
   'units auto': 'numbers with their unit',
   'decimal ,': 'numbers with a decimal comma',
   'thousands ,': 'numbers with commas between thousands',
+  'thousands .': 'whole numbers with points between thousands',
   'date_order dmy': 'dates, day first',
   'date_order mdy': 'dates, month first',
 };

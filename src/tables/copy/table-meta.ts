@@ -10,7 +10,7 @@ import type { TextContext } from '../infer/reading.ts';
 import type { ClassCounts, Column, FormCounts, Segment } from '../types.ts';
 
 /** Raised when the layout changes: older copies are then rebuilt. */
-export const TABLE_FORMAT = 11;
+export const TABLE_FORMAT = 12;
 
 /** Checked when read: a copy that somebody else wrote to is opened to learn its row ids. */
 type Check<T> = (value: unknown) => value is T;

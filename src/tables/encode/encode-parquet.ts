@@ -115,7 +115,8 @@ function leafOf(type: FileType, levels: ColumnLevels): LeafColumn {
   const wide = wideNumber(type);
   const stored = (value: unknown): Stored | null => {
     if (wide) return wideKeyOf(String(value), wide);
-    if (type.kind === 'boolean') return Number(value);
+    // The key of a map is a text.
+    if (type.kind === 'boolean') return Number(String(value) === 'true');
     if (type.kind === 'integer')
       return hasLongIntegers(type) ? BigInt(String(value)) : Number(value);
     if (presentedType(type) === 'number') return Number(value);

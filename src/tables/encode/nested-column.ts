@@ -44,6 +44,8 @@ interface Parts {
 
 interface Place {
   readonly path: readonly string[];
+  /** Keys of maps are, or some readers refuse the file. */
+  readonly isRequired?: boolean;
   /** Of its parent. */
   readonly definition: number;
   readonly repetition: number;
@@ -77,10 +79,10 @@ function writeTo(node: Node, value: unknown, repetition: number): void {
 
 function nodeOf(type: FileType, place: Place, parts: Parts): Node {
   if (type.kind === 'nested') return groupNode(type.nesting!, place, parts);
-  const definition = place.definition + 1;
-  const { repetition } = place;
+  const { repetition, isRequired = false } = place;
+  const definition = place.definition + (isRequired ? 0 : 1);
   const { writer, annotate, convert } = parts.leafOf(type, { definition, repetition });
-  const element = elementOf(place.path, Repetition.optional);
+  const element = elementOf(place.path, isRequired ? Repetition.required : Repetition.optional);
   parts.elements.push(annotate(element.set(SchemaField.type, i32, writer.physical)));
   parts.leaves.push({ path: place.path, writer });
   return {
@@ -113,7 +115,7 @@ function groupNode(nesting: Nesting, place: Place, parts: Parts): Node {
   const path = [...place.path, isMap ? 'key_value' : 'list'];
   const members = isMap
     ? [
-        { name: 'key', type: nesting.key },
+        { name: 'key', type: nesting.key, isRequired: true },
         { name: 'value', type: nesting.value },
       ]
     : [{ name: 'element', type: nesting.items }];
@@ -139,17 +141,19 @@ function groupNode(nesting: Nesting, place: Place, parts: Parts): Node {
   };
 }
 
+type Member = { readonly name: string; readonly type: FileType };
+
 /** `levels` are those of the group itself. */
 function structNode(
-  members: readonly { readonly name: string; readonly type: FileType }[],
+  members: readonly (Member & { readonly isRequired?: boolean })[],
   path: readonly string[],
   levels: Omit<Place, 'path'>,
   parts: Parts,
 ): Node {
   const { definition, repetition } = levels;
-  const nodes = members.map(({ name, type }) => ({
+  const nodes = members.map(({ name, type, isRequired = false }) => ({
     name,
-    node: nodeOf(type, { path: [...path, name], definition, repetition }, parts),
+    node: nodeOf(type, { path: [...path, name], isRequired, definition, repetition }, parts),
   }));
   return {
     definition,

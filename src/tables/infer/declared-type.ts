@@ -28,6 +28,20 @@ export function declaredColumnType(name: string): ColumnType {
   return declared === 'other' ? 'string' : declared;
 }
 
+/** As spreadsheets write them in other languages than English. */
+export const SPREADSHEET_BOOLEANS: readonly (readonly [string, string])[] = [
+  ['WAHR', 'FALSCH'],
+  ['VRAI', 'FAUX'],
+  ['VERO', 'FALSO'],
+  ['VERDADERO', 'FALSO'],
+  ['VERDADEIRO', 'FALSO'],
+  ['WAAR', 'ONWAAR'],
+  ['SANT', 'FALSKT'],
+  ['PRAWDA', 'FAŁSZ'],
+  ['PRAVDA', 'NEPRAVDA'],
+  ['IGAZ', 'HAMIS'],
+];
+
 /** By the text in lower case; one table for edits, filters, written files and pages. */
 export const BOOLEAN_TEXT: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
@@ -36,4 +50,8 @@ export const BOOLEAN_TEXT: ReadonlyMap<string, boolean> = new Map([
   ['false', false],
   ['0', false],
   ['no', false],
+  ...SPREADSHEET_BOOLEANS.flatMap(([yes, no]): [string, boolean][] => [
+    [yes.toLowerCase(), true],
+    [no.toLowerCase(), false],
+  ]),
 ]);

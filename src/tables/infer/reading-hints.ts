@@ -1,6 +1,6 @@
 /** Columns that are text because their cells leave it open, and the options that would decide it. */
 import type { ClassCounts, Column, FormCounts, Reading } from '../types.ts';
-import { presentReadings, type TextContext } from './reading.ts';
+import { isNamed, presentReadings, type TextContext } from './reading.ts';
 
 export interface ReadingHint {
   readonly columns: readonly string[];
@@ -31,8 +31,7 @@ export function readingHints(
   forms: readonly FormCounts[],
   context: TextContext,
 ): ReadingHint[] {
-  if (!columns.some((column) => isText(column) && !column.declared && !column.file)) return [];
-  const hints: ReadingHint[] = [];
+  const hints = pointedHint(columns, counts, forms, context);
   for (const [options, choice] of CHOICES) {
     if (Object.keys(choice).some((name) => name in context)) continue;
     const readings = presentReadings(columns, counts, forms, { ...context, ...choice });
@@ -50,6 +49,25 @@ export function readingHints(
     if (names.length > 0 && isGain && !isNeedless) hints.push({ columns: names, options });
   }
   return hints;
+}
+
+/**
+ * In a file of semicolons `12.345` may well be twelve thousand: told where all numbers with a point are so, because
+ * naming the mark would make text of others.
+ */
+function pointedHint(
+  columns: readonly Column[],
+  counts: readonly ClassCounts[],
+  forms: readonly FormCounts[],
+  context: TextContext,
+): ReadingHint[] {
+  if (context.delimiter !== ';' || isNamed(context)) return [];
+  const numbers = [...columns.entries()].filter(
+    ([, { type, numbers: style, file }]) => type === 'number' && !style && !file,
+  );
+  const isPointed = numbers.every(([index]) => forms[index]!.pointed === counts[index]!.number);
+  if (numbers.length === 0 || !isPointed || numbers.some(([, { declared }]) => declared)) return [];
+  return [{ columns: numbers.map(([, { name }]) => name), options: { thousands: '.' } }];
 }
 
 function isText({ type, format }: Reading): boolean {
