@@ -37,6 +37,9 @@ const changeModel = Type.Object(
       description:
         '`made`; `unsure` when the server was stopped in the middle and the rows are neither',
     }),
+    renumbered: Type.Boolean({
+      description: 'Another program changed the file since: the rows may have other ids now',
+    }),
     undoes: Type.Array(Type.Integer(), { description: 'The changes it took back' }),
     undone: Type.String({ description: 'Taken back: no, partly, all' }),
     rows: Type.Array(

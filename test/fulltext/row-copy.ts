@@ -24,7 +24,15 @@ export function writeCopy(
   initialiseMeta(
     db,
     {
-      ...{ format: 1, rel: name, sheet: null, generation: 'g', blank: 'empty', companion: '' },
+      ...{
+        format: 1,
+        rel: name,
+        sheet: null,
+        numbering: undefined,
+        generation: 'g',
+        blank: 'empty',
+        companion: '',
+      },
       ...{ companionProblem: null, companionSchema: null, bodyOffset: 0, context: {} as never },
       columns: columns.map((column, position) => ({
         ...{ name: column, type: 'string', position, declared: false, extra: false },

@@ -13,6 +13,7 @@ const files = {
   'stock.csv': STOCK,
   'crash.csv': 'n,v\n1,a\n2,b\n',
   'many.csv': `n,v\n${Array.from({ length: 3_000 }, (_, at) => `${at},x${at}`).join('\n')}\n`,
+  'shifted.csv': 'n,ok\n',
   'lines.ndjson': '{"a":1,"b":"x"}\n{"a":2}\n',
   'book.xlsx': await book({ A1: 'n', B1: 'v', A2: 1, B2: 'one', A3: 2, B3: 'two' }),
   'big.ndjson': '{"id":9007199254740993,"v":1}\n{"id":9007199254740995,"v":2}\n',
@@ -25,6 +26,7 @@ interface Shown {
   readonly count: number;
   readonly state: string;
   readonly undone: string;
+  readonly renumbered: boolean;
   readonly undoes: number[];
   readonly rows: { _row_id: number; before: object | null; after: object | null }[];
   readonly rows_truncated: boolean;
@@ -226,6 +228,54 @@ test.each([
   expect(JSON.stringify(await undo('stock', body, 422))).toContain(message);
 });
 
+describe('once another program has given the rows other ids', () => {
+  const header = 'n,ok\n';
+  const write = async (body: string, first: string) => {
+    writeFileSync(join(svc.docroot, 'shifted.csv'), header + body);
+    await eventually(async () =>
+      expect(JSON.stringify((await rows('shifted'))[0])).toContain(first),
+    );
+  };
+
+  test('a change is taken back where its row stands now, and nowhere else', async () => {
+    await write('a,true\nb,true\nc,true\n', '"a"');
+    await change('shifted', 'update', { data: { _row_id: 2, ok: false } });
+    const [made] = await changes('shifted');
+    expect(made).toMatchObject({ renumbered: false });
+    await write('x,false\ny,false\na,true\nb,false\nc,true\n', '"x"');
+    expect((await changes('shifted'))[0]).toMatchObject({ id: made!.id, renumbered: true });
+    expect(await changes('shifted', '?row=2')).toEqual([]);
+    expect(await undo('shifted', { change: made!.id })).toMatchObject({ row_ids: [4] });
+    expect(text('shifted.csv')).toBe(`${header}x,false\ny,false\na,true\nb,true\nc,true\n`);
+    await undo('shifted', { change: made!.id }, 409);
+  });
+
+  test('a row that is not as it was left stays, and so do rows since a moment before', async () => {
+    await change('shifted', 'update', { data: { _row_id: 5, ok: false } });
+    const [made] = await changes('shifted');
+    await write('c,maybe\nz,false\n', 'maybe');
+    const refusal = await undo('shifted', { change: made!.id }, 409);
+    expect(refusal.detail).toContain('row 5: another program changed the file since');
+    const since = await undo('shifted', { after: made!.id - 1 }, 409);
+    expect(since.detail).toContain(`Another program changed the file after change ${made!.id}`);
+    expect(text('shifted.csv')).toBe(`${header}c,maybe\nz,false\n`);
+  });
+
+  test('a new reading of the same bytes is no such thing', async () => {
+    await change('shifted', 'update', { data: { _row_id: 2, ok: 'no' } });
+    const [made] = await changes('shifted');
+    const body = JSON.stringify({
+      schema: { columns: { n: { type: 'string' }, ok: { type: 'string' } } },
+    });
+    expect((await anna.fetch('/_svc/companions/shifted', { method: 'PUT', body })).status).toBe(
+      200,
+    );
+    expect((await changes('shifted'))[0]).toMatchObject({ id: made!.id, renumbered: false });
+    await undo('shifted', { change: made!.id });
+    expect(text('shifted.csv')).toBe(`${header}c,maybe\nz,false\n`);
+  });
+});
+
 test('of an edit that kill -9 met, history says what the file says', async () => {
   await change('crash', 'update', { data: { _row_id: 1, v: 'made' } });
   for (let round = 0; round < 6; round++) {
@@ -257,5 +307,5 @@ test('a file that others changed since keeps what they wrote', async () => {
   const [ours] = await changes('crash');
   writeFileSync(join(svc.docroot, 'crash.csv'), text('crash.csv').replace('ours', 'theirs'));
   await eventually(async () => expect((await rows('crash'))[0].v).toBe('theirs'));
-  expect((await undo('crash', { change: ours!.id }, 409)).detail).toContain(`'v' is "theirs" now`);
+  expect((await undo('crash', { change: ours!.id }, 409)).detail).toContain('row 1: another program changed the file since');
 });

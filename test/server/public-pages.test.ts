@@ -387,6 +387,7 @@ describe('DS-184, DS-208: pages', () => {
             action: 'update',
             count: 9,
             state: 'unsure',
+            renumbered: true,
             undoes: [],
             undone: 'no',
             rows: [{ _row_id: 1, before: { [EVIL]: EVIL }, after: { [EVIL]: `${EVIL}!` } }],

@@ -42,7 +42,7 @@ async function logOf(own: Partial<HistoryLimits> = {}) {
   );
   const add = async (rel: string, text: string): Promise<void> => {
     // No entry is open, so no row is looked at.
-    const ids = await log.begin({} as Table, { rel, sheet: null }, [entry(text)]);
+    const ids = await log.begin({ numbering: 'n' } as Table, { rel, sheet: null }, [entry(text)]);
     await log.close(ids, true);
   };
   const texts = async (rel: string) => {

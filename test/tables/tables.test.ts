@@ -46,6 +46,7 @@ async function build({ target, out, generation, sequence, ids }: BuildOrder): Pr
       rel: target.rel,
       sheet: target.sheet,
       generation,
+      numbering: undefined,
       blank: 'empty',
       companion: companionFingerprint(target),
       companionProblem: null,

@@ -131,6 +131,7 @@ async function readOnce(order: LoadOrder, kind: Kind, isLast: boolean): Promise<
           rel: target.rel,
           sheet: target.sheet,
           generation,
+          numbering: loaded.keptIds && ids ? ids.numbering : generation,
           blank: blankOf(kind),
           companion,
           companionProblem: schema.problem ?? options.problem,

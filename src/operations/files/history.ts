@@ -6,13 +6,15 @@
 import type { App } from '../../app.ts';
 import type { Principal } from '../../accounts/rights/principal.ts';
 import { AppError } from '../../base/errors.ts';
+import { ChangedDuringWrite } from '../../base/files/atomic-file.ts';
+import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Table } from '../../tables/copy/table.ts';
 import { MAX_CHANGED_ROWS, type Mutation, type Step } from '../../tables/edit/change-request.ts';
 import type { RowValues } from '../../tables/edit/mutation.ts';
 import type { EditResult } from '../../tables/edit/draft.ts';
 import { type Entry, type EntryFilter, holds } from '../../tables/history/change-log.ts';
-import type { CellValues, RowChange } from '../../tables/history/row-change.ts';
+import { type CellValues, type RowChange, rowDigest } from '../../tables/history/row-change.ts';
 import type { StoredValue } from '../../tables/types.ts';
 import { type Origin, requireAccess } from '../access.ts';
 import { parseChange, submitChange } from './datasets.ts';
@@ -24,6 +26,8 @@ const MAX_ROWS = 1_000;
 /** What a moment may lie back. */
 const MAX_ENTRIES = 10_000;
 const MAX_NAMED_CONFLICTS = 20;
+/** Among so many a row is sought that has another id; two seconds. */
+const MAX_SOUGHT_ROWS = 200_000;
 
 type JsonCells = Readonly<Record<string, unknown>>;
 
@@ -40,6 +44,8 @@ export interface ShownChange {
   readonly action: string;
   readonly count: number;
   readonly state: Entry['state'];
+  /** Another program changed the file since: rows have other ids now. */
+  readonly renumbered: boolean;
   readonly undoes: readonly number[];
   readonly undone: 'no' | 'partly' | 'all';
   readonly rows: readonly ShownRow[];
@@ -50,19 +56,23 @@ export interface ShownChange {
 export async function listChanges(
   services: App,
   resource: Resource,
-  filter: EntryFilter & { readonly change?: number },
+  filter: Omit<EntryFilter, 'row'> & { readonly change?: number; readonly rowId?: number },
   limit: number,
 ): Promise<readonly ShownChange[]> {
   const table = await currentTable(services, resource);
-  const { change, ...rest } = filter;
-  const wanted = change === undefined ? rest : { ...rest, before: change + 1, after: change - 1 };
+  const { change, rowId, ...rest } = filter;
+  const wanted = {
+    ...rest,
+    ...(rowId !== undefined && { row: { id: rowId, numbering: table.numbering } }),
+    ...(change !== undefined && { before: change + 1, after: change - 1 }),
+  };
   const entries = await services.changeLog.list(resource, wanted, limit);
   const shown: ShownChange[] = [];
   const rowLimit = change === undefined ? ROWS_IN_LIST : MAX_ROWS;
   for (const entry of entries) {
-    const rows = await services.changeLog.rowsOf(entry.id, rowLimit + 1, filter.rowId ?? null);
+    const rows = await services.changeLog.rowsOf(entry.id, rowLimit + 1, rowId ?? null);
     // Between the rows of this piece, but none of them.
-    if (filter.rowId !== undefined && rows.length === 0) continue;
+    if (rowId !== undefined && rows.length === 0) continue;
     shown.push({
       id: entry.id,
       at: entry.at,
@@ -70,6 +80,7 @@ export async function listChanges(
       action: entry.action,
       count: entry.rowCount,
       state: entry.state,
+      renumbered: entry.numbering !== table.numbering,
       undoes: entry.undoes,
       undone: entry.undone === 'all' ? 'all' : entry.undone.size > 0 ? 'partly' : 'no',
       rows: rows.slice(0, rowLimit).map((row) => shownRow(row, table)),
@@ -144,25 +155,36 @@ export async function undoChanges(
   const name = resource.canonical;
   await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
   let plan: UndoPlan | null = null;
+  let planned: { readonly table: Table; readonly version: string } | null = null;
   const result = await submitChange(services, caller, origin, resource, {
     ifMatch: request.ifMatch,
     isAlone: true,
     validate: async (table) => {
-      plan = await planUndo(services, resource, table, request);
+      const version = table.version();
+      if (plan === null || planned?.table !== table || planned.version !== version) {
+        plan = await planUndo(services, resource, table, request);
+        planned = { table, version };
+      }
       return mutationOf(services, resource, table, plan, request);
     },
     undoes: () => {
       const { ids, rows, isPart } = plan!;
-      return { ids, rowIds: isPart ? rows.map(({ rowId }) => rowId) : null };
+      return { ids, rowIds: isPart ? rows.map(({ change }) => change.rowId) : null };
     },
   });
   const { ids, conflicts } = plan!;
   return { result, changes: ids, skipped: conflicts };
 }
 
+/** A change of a row, and the id that the row has now. */
+interface UndoneRow {
+  readonly change: RowChange;
+  readonly rowId: number;
+}
+
 interface UndoPlan {
   readonly ids: readonly number[];
-  readonly rows: readonly RowChange[];
+  readonly rows: readonly UndoneRow[];
   readonly conflicts: readonly Conflict[];
   /** Some rows of the changes stay as they are. */
   readonly isPart: boolean;
@@ -192,38 +214,72 @@ async function planUndo(
   }
   const count = entries.reduce((sum, entry) => sum + entry.rowCount, 0);
   if (count > MAX_CHANGED_ROWS) throw tooMuch(`${MAX_CHANGED_ROWS} rows`);
+  const renumbered = entries.filter(({ numbering }) => numbering !== table.numbering);
+  if (renumbered.length > 0 && !('change' in what)) {
+    const text = `Another program changed the file after change ${renumbered[0]!.id}: take back changes one by one, or those after it`;
+    throw new AppError('conflict', text);
+  }
   const ids = entries.map(({ id }) => id).reverse();
   const all = [...(await changeLog.net(ids))];
   const wanted = rowIds === null ? null : new Set(rowIds);
   const asked = all.filter(
     ({ rowId }) => !undone.has(rowId) && (wanted === null || wanted.has(rowId)),
   );
-  const conflicts = asked.flatMap((row): Conflict[] => {
-    const reason = conflictOf(row, table);
-    return reason === null ? [] : [{ rowId: row.rowId, reason }];
-  });
+  const places = renumbered.length > 0 ? await placesOf(asked, table) : null;
+  const conflicts: Conflict[] = [];
+  const rows: UndoneRow[] = [];
+  for (const change of asked) {
+    const rowId = places === null ? change.rowId : places.get(change.digest ?? '');
+    const isNew = change.after === null;
+    const reason =
+      rowId === undefined && !isNew
+        ? 'another program changed the file since, and no row is as it was left'
+        : conflictOf({ change, rowId: isNew ? change.rowId : rowId! }, table);
+    if (reason === null) rows.push({ change, rowId: rowId ?? change.rowId });
+    else conflicts.push({ rowId: change.rowId, reason });
+  }
   if (conflicts.length > 0 && !skipsConflicts) throw changedSince(conflicts);
-  const clashing = new Set(conflicts.map(({ rowId }) => rowId));
-  const rows = asked.filter(({ rowId }) => !clashing.has(rowId));
   if (rows.length === 0) {
     throw new AppError('conflict', 'There is nothing to take back: no such row is as it was left');
   }
   return { ids, rows, conflicts, isPart: rows.length < all.length };
 }
 
+/** Rows of the present numbering that are as changes left theirs, by digest. */
+async function placesOf(
+  changes: readonly RowChange[],
+  table: Table,
+): Promise<ReadonlyMap<string, number>> {
+  const digests = new Set(changes.map(({ digest }) => digest));
+  const places = new Map<string, number>();
+  const { lastRowId, rowCount } = table.state;
+  if (rowCount > MAX_SOUGHT_ROWS) return places;
+  const slice = new TimeSlice();
+  for (let rowId = 1; rowId <= lastRowId && places.size < digests.size; rowId++) {
+    if (slice.isOver) await slice.rest();
+    if (table.isClosed) throw new ChangedDuringWrite(table.head.rel);
+    const row = table.row(rowId);
+    if (row === null) continue;
+    const digest = rowDigest(table.columns, row);
+    if (digests.has(digest) && !places.has(digest)) places.set(digest, rowId);
+  }
+  return places;
+}
+
 /** Why a row cannot become what it was; null when it can. */
-function conflictOf({ rowId, before, after }: RowChange, table: Table): string | null {
+function conflictOf({ change, rowId }: UndoneRow, table: Table): string | null {
+  const { before, after } = change;
   const gone = [...(before?.keys() ?? [])].find(
     (name) => !table.columns.some((column) => column.name === name),
   );
   if (gone !== undefined) return `there is no column '${gone}' any more`;
-  if (holds(table, rowId, after)) {
-    const lost = after === null ? unwritable(before!, table) : undefined;
+  if (after === null) {
+    const lost = unwritable(before!, table);
     return lost === undefined ? null : `its '${lost}' cannot be written`;
   }
+  if (holds(table, rowId, after)) return null;
   const row = table.row(rowId);
   if (row === null) return 'it was deleted since';
-  if (after === null) return 'it is there again';
   const index = table.columns.findIndex(
     ({ name }, at) => after.has(name) && after.get(name) !== row[at],
   );
@@ -260,13 +316,16 @@ async function mutationOf(
   { isDryRun }: UndoRequest,
 ): Promise<Mutation> {
   const { writableColumns: columns } = table;
-  const gone = rows.filter(({ before }) => before === null);
-  const changed = rows.filter(({ before, after }) => before !== null && after !== null);
-  const missing = rows.filter(({ after }) => after === null);
+  const gone = rows.filter(({ change }) => change.before === null);
+  const changed = rows.filter(({ change: { before, after } }) => before !== null && after !== null);
+  const missing = rows.filter(({ change }) => change.after === null);
   const data = {
     delete: gone.map(({ rowId }) => ({ _row_id: rowId })),
-    update: changed.map(({ rowId, before }) => ({ ...jsonCells(before, table), _row_id: rowId })),
-    create: missing.map(({ before }) => jsonCells(before, { columns })),
+    update: changed.map(({ rowId, change }) => ({
+      ...jsonCells(change.before, table),
+      _row_id: rowId,
+    })),
+    create: missing.map(({ change }) => jsonCells(change.before, { columns })),
   };
   const operations = Object.entries(data)
     .filter(([, list]) => list.length > 0)
@@ -278,7 +337,10 @@ async function mutationOf(
     isLenient: true,
   });
   const positions = new Map(columns.map(({ name, position }) => [name, position]));
-  const spelledAs = (values: RowValues, { spelled = new Map() }: RowChange): RowValues =>
+  const spelledAs = (
+    values: RowValues,
+    { change: { spelled = new Map() } }: UndoneRow,
+  ): RowValues =>
     new Map([
       ...values,
       ...[...spelled].flatMap(([name, text]): [number, string][] => {

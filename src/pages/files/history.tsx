@@ -162,8 +162,16 @@ export const historyPage: Page<HistoryView> = {
       </form>
       {view.changes.length === 0 && <p class="fine">No change is known.</p>}
       <ol class="changes">
-        {view.changes.map((change) => (
-          <Change change={change} view={view} frame={frame} />
+        {view.changes.map((change, index) => (
+          <>
+            {change.renumbered && view.changes[index - 1]?.renumbered !== true && (
+              <li class="fine">
+                Since then another program changed the file; what follows names rows by the numbers
+                they had before.
+              </li>
+            )}
+            <Change change={change} view={view} frame={frame} />
+          </>
         ))}
       </ol>
       {view.olderHref !== null && (

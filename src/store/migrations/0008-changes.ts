@@ -9,6 +9,7 @@ export const changes: Migration = {
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       rel TEXT NOT NULL,
       sheet TEXT NOT NULL,
+      numbering TEXT NOT NULL,
       at TEXT NOT NULL,
       user_id INTEGER NOT NULL,
       username TEXT NOT NULL,

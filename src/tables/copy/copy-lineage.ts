@@ -24,6 +24,8 @@ export interface Lineage {
     readonly deleted: readonly number[];
     readonly created: readonly number[];
     readonly lastRowId: number;
+    /** `Table.numbering` of the present copy. */
+    readonly numbering: string;
   };
 }
 
@@ -78,13 +80,14 @@ function idsOf(
   readonly ids: NonNullable<Lineage['ids']>;
   readonly origin: Omit<Lineage['origin'], 'companion'>;
 } | null {
-  const from = old.path;
+  const { path: from, numbering } = old;
   const journal = old.unfinished();
   if (journal && sameContent(journal.stamp, stamp)) {
     const { deleted, created, lastRowId } = journal;
-    return { ids: { from, deleted, created, lastRowId }, origin: { stamp, hash: null } };
+    return { ids: { from, numbering, deleted, created, lastRowId }, origin: { stamp, hash: null } };
   }
   if (old.outdated === 'content') return null;
   const { stamp: own, hash, lastRowId } = old.state;
-  return { ids: { from, deleted: [], created: [], lastRowId }, origin: { stamp: own, hash } };
+  const ids = { from, numbering, deleted: [], created: [], lastRowId };
+  return { ids, origin: { stamp: own, hash } };
 }

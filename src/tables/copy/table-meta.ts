@@ -42,6 +42,8 @@ const isTableHead = members({
   sheet: isTextOrNull,
   /** Random; with the sequence it makes the version tag. */
   generation: isText,
+  /** Of another value once rows may have other ids; absent: the generation. */
+  numbering: (value): value is string | undefined => value === undefined || isText(value),
   /** How a blank cell reads in JSON. */
   blank: isBlankMode,
   /** Digest of the companion texts the copy was built with. */

@@ -155,6 +155,11 @@ export class Table {
     this.#reader.run(`PRAGMA cache_size = -${kibibytes}; PRAGMA shrink_memory;`);
   }
 
+  /** The same while rows keep their ids, also in later copies. */
+  get numbering(): string {
+    return this.head.numbering ?? this.head.generation;
+  }
+
   /** Of a sheet, with the file's content. */
   versionWith(hash: string): string {
     return versionTag(hash + this.head.companion, 0);

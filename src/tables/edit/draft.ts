@@ -12,7 +12,7 @@ import type { StoredSegment, TableJournal, TableState } from '../copy/table-meta
 import type { FileStamp } from '../../base/files/file-stamp.ts';
 import type { Cell, Column, EditPlan, TableChanges, StoredValue } from '../types.ts';
 import { storedCell } from '../infer/infer.ts';
-import { type CellValues, mergeChanges, type RowChange } from '../history/row-change.ts';
+import { type CellValues, mergeChanges, type RowChange, rowDigest } from '../history/row-change.ts';
 import { countCell } from '../infer/reading.ts';
 
 export interface StepResult {
@@ -78,7 +78,7 @@ export class Draft {
     const changes = new Map<number, RowChange | null>();
     for (const step of steps) results.push(await this.#take(step, changes));
     return {
-      changes: [...changes.values()].filter((change) => change !== null),
+      changes: [...changes.values()].flatMap((change) => (change ? [this.#digested(change)] : [])),
       action,
       isDryRun,
       steps: results,
@@ -129,6 +129,14 @@ export class Draft {
     if (values !== null) return this.#put(rowId, row, values);
     row.isDeleted = true;
     return { rowId, before: this.#named(row.stored), after: null };
+  }
+
+  #digested(change: RowChange): RowChange {
+    if (change.after === null) return change;
+    const { columns } = this.#table;
+    const { stored } = this.#rows.get(change.rowId)!;
+    const values = columns.map(({ position }) => stored.get(position) ?? null);
+    return { ...change, digest: rowDigest(columns, values) };
   }
 
   #named(stored: ReadonlyMap<number, StoredValue>): CellValues {

@@ -53,6 +53,8 @@ export interface Entry {
   /** `unsure`: the server stopped during the edit, and the rows are neither as before nor as after it. */
   readonly state: 'made' | 'unsure';
   readonly undoes: readonly number[];
+  /** `Table.numbering`: the row ids of it mean other rows under another one. */
+  readonly numbering: string;
   /** Rows of it that later entries took back. */
   readonly undone: 'all' | ReadonlySet<number>;
 }
@@ -65,7 +67,8 @@ export interface EntryFilter {
   /** At this time or later, RFC 3339. */
   readonly since?: string;
   readonly username?: string;
-  readonly rowId?: number;
+  /** Of the present numbering. */
+  readonly row?: { readonly id: number; readonly numbering: string };
 }
 
 const ROWS_PER_PIECE = 1_000;
@@ -128,10 +131,11 @@ export class ChangeLog {
       for (const { entry, parts, size } of pieces) {
         const { userId, username, action, changes, undoes } = entry;
         const { lastId: id } = await tx.run(
-          `INSERT INTO changes (rel, sheet, at, user_id, username, action, row_count, size, state, undoes, undone_rows)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?)`,
+          `INSERT INTO changes (rel, sheet, numbering, at, user_id, username, action, row_count, size, state, undoes, undone_rows)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?)`,
           [
             ...columnsOf(key),
+            table.numbering,
             at,
             userId,
             username,
@@ -203,15 +207,17 @@ export class ChangeLog {
     if (filter.after !== undefined) add('id > ?', filter.after);
     if (filter.since !== undefined) add('at >= ?', filter.since);
     if (filter.username !== undefined) add('username = ?', filter.username);
-    if (filter.rowId !== undefined) {
+    if (filter.row !== undefined) {
+      const { id, numbering } = filter.row;
       add(
-        `EXISTS (SELECT 1 FROM change_rows WHERE change_id = changes.id AND first_row <= ? AND last_row >= ?)`,
-        filter.rowId,
-        filter.rowId,
+        `numbering = ? AND EXISTS (SELECT 1 FROM change_rows WHERE change_id = changes.id AND first_row <= ? AND last_row >= ?)`,
+        numbering,
+        id,
+        id,
       );
     }
     const rows = await this.#db.all<StoredEntry>(
-      `SELECT id, at, username, action, row_count, state, undoes FROM changes
+      `SELECT id, at, username, action, row_count, state, numbering, undoes FROM changes
        WHERE ${wheres.join(' AND ')} ORDER BY id DESC LIMIT ${limit}`,
       params,
     );
@@ -331,7 +337,10 @@ interface Piece {
   readonly rows: Uint8Array;
 }
 
-interface StoredEntry extends Pick<Entry, 'id' | 'at' | 'username' | 'action' | 'state'> {
+interface StoredEntry extends Pick<
+  Entry,
+  'id' | 'at' | 'username' | 'action' | 'state' | 'numbering'
+> {
   readonly row_count: number;
   readonly undoes: string | null;
 }
