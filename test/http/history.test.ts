@@ -307,5 +307,7 @@ test('a file that others changed since keeps what they wrote', async () => {
   const [ours] = await changes('crash');
   writeFileSync(join(svc.docroot, 'crash.csv'), text('crash.csv').replace('ours', 'theirs'));
   await eventually(async () => expect((await rows('crash'))[0].v).toBe('theirs'));
-  expect((await undo('crash', { change: ours!.id }, 409)).detail).toContain('row 1: another program changed the file since');
+  expect((await undo('crash', { change: ours!.id }, 409)).detail).toContain(
+    'row 1: another program changed the file since',
+  );
 });
