@@ -15,7 +15,7 @@ export interface QueryProblem {
   readonly allowed: readonly string[];
 }
 
-export function EventQueryProblem({ problem }: { problem: QueryProblem }) {
+export function EventQueryProblem({ problem, isSql }: { problem: QueryProblem; isSql: boolean }) {
   return (
     <div class="problem" role="alert">
       <pre class="query-problem">
@@ -26,7 +26,10 @@ export function EventQueryProblem({ problem }: { problem: QueryProblem }) {
       <p safe>{problem.message}</p>
       {problem.suggestionHref !== null && problem.suggestion !== null ? (
         <p>
-          <a href={problem.suggestionHref} safe>{`Search with “${problem.suggestion}”`}</a>
+          <a
+            href={problem.suggestionHref}
+            safe
+          >{`${isSql ? 'Run' : 'Search'} with “${problem.suggestion}”`}</a>
         </p>
       ) : problem.suggestion === null ? (
         ''
@@ -103,11 +106,6 @@ export function EventQuery({ view }: { view: EventQueryView }) {
           {view.q}
         </textarea>
       </label>
-      {Object.entries(view.values).map(([name, value]) => (
-        <label>
-          <code safe>{`:${name}`}</code> <input name={`:${name}`} value={value} />
-        </label>
-      ))}
       {hasSpan(view) && <Span view={view} />}
       {view.timezone !== 'UTC' && <input type="hidden" name="timezone" value={view.timezone} />}
       {view.isTable && <input type="hidden" name="form" value="table" />}
@@ -115,7 +113,7 @@ export function EventQuery({ view }: { view: EventQueryView }) {
       {hasSpan(view) && <PaperChoice view={view} />}
       <button type="submit">{view.isSql ? 'Run' : view.dataset === null ? 'Search' : 'Ask'}</button>
       {view.isSql ? (
-        <SqlHints />
+        <SqlHints view={view} />
       ) : view.dataset === null ? (
         <EventHints />
       ) : (
@@ -129,9 +127,20 @@ function hasSpan({ dataset, isSql }: EventQueryView): boolean {
   return dataset === null && !isSql;
 }
 
-function SqlHints() {
+function SqlHints({ view: { values, examples } }: { view: EventQueryView }) {
+  const named = Object.entries(values);
   return (
     <div class="hints">
+      {named.length > 0 && (
+        <p class="between">
+          {named.map(([name, value]) => (
+            <label>
+              <code safe>{`:${name}`}</code> <input name={`:${name}`} value={value} />
+            </label>
+          ))}
+        </p>
+      )}
+      <Examples examples={examples} />
       <details class="hint">
         <summary>Help</summary>
         <p>
@@ -224,9 +233,9 @@ function EventHints() {
   );
 }
 
-function DatasetHints({ view: { examples } }: { view: EventQueryView }) {
+function Examples({ examples }: Pick<EventQueryView, 'examples'>) {
   return (
-    <div class="hints">
+    <>
       {examples.length > 0 && (
         <p class="hint">
           {'For example '}
@@ -240,6 +249,14 @@ function DatasetHints({ view: { examples } }: { view: EventQueryView }) {
           ))}
         </p>
       )}
+    </>
+  );
+}
+
+function DatasetHints({ view: { examples } }: { view: EventQueryView }) {
+  return (
+    <div class="hints">
+      <Examples examples={examples} />
       <details class="hint">
         <summary>Help</summary>
         <p>

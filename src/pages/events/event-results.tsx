@@ -43,6 +43,7 @@ export interface ResultCell {
 }
 
 export interface EventResultsView {
+  readonly isSql: boolean;
   readonly q: string;
   /** The first stage, when it searches by terms: histogram, fields and live tail use it. */
   readonly terms: string | null;
@@ -166,7 +167,7 @@ function Cell({ cell: { text, kind, includeHref }, name }: { cell: ResultCell; n
 }
 
 function Empty({ view }: { view: EventResultsView }) {
-  const { mayReadEvents, terms, q, allTimeHref, sendsTo } = view;
+  const { isSql, mayReadEvents, terms, q, allTimeHref, sendsTo } = view;
   if (!mayReadEvents && terms !== null) {
     return (
       <section class="empty">
@@ -178,6 +179,7 @@ function Empty({ view }: { view: EventResultsView }) {
       </section>
     );
   }
+  if (isSql) return q.trim() === '' ? <></> : <p>No rows.</p>;
   const isPlain = q.trim() === '';
   const during = allTimeHref === null ? '' : ' in this time';
   return (

@@ -27,7 +27,11 @@ import {
 } from '../../operations/events/search-request.ts';
 import type { Config } from '../../config/settings.ts';
 import { isSqlStatement } from '../../language/syntax/sql-statement.ts';
-import { runSearch, type SearchResult } from '../../operations/events/searches.ts';
+import {
+  describeLanguage,
+  runSearch,
+  type SearchResult,
+} from '../../operations/events/searches.ts';
 import {
   addressOf,
   type Asked,
@@ -57,6 +61,7 @@ import type { Format } from '../../tables/read/format.ts';
 
 /** The page is built in memory. */
 const MAX_SHOWN_BYTES = 1024 * 1024;
+const MAX_EXAMPLES = 8;
 /** A single row may be one large event. */
 const MAX_ROW_BYTES = 4 * 1024 * 1024;
 
@@ -136,7 +141,11 @@ export async function explorerReply(
     const outcome = await run(context, full, asked);
     const isBegun = dataset !== null && asked.q.trim() === beginning(dataset.canonical).trim();
     const examples =
-      isBegun && 'rows' in outcome ? await examplesOf(context, asked, dataset, outcome.rows) : [];
+      isSql && asked.q.trim() === ''
+        ? await tablesOf(context, asked)
+        : isBegun && 'rows' in outcome
+          ? await examplesOf(context, asked, dataset, outcome.rows)
+          : [];
     return pageOf(context, asked, full, outcome, { examples });
   }
   const result = await runAs(context, full, asked, format);
@@ -251,15 +260,18 @@ function viewOf(
     };
   }
   const { rows, meta } = outcome;
+  const isBlank = isSql && q.trim() === '';
   const columns = meta.columns.map(({ name, type }) => ({ name, type }));
   const names = new Set(columns.map(({ name }) => name));
   const isEvents = ['id', 'data', 'created'].every((name) => names.has(name));
   return {
     ...common,
     problem: null,
-    notices: meta.notices.filter((notice) => !/^Result cut at \d+ rows$/.test(notice)),
+    notices: isBlank
+      ? []
+      : meta.notices.filter((notice) => !/^Result cut at \d+ rows$/.test(notice)),
     ...formOf(rows, columns, asked, isEvents),
-    figures: figuresOf(meta),
+    figures: isBlank ? null : figuresOf(meta),
     moreHref:
       meta.truncated && asked.limit < MAX_ROWS
         ? addressOf({ ...asked, limit: Math.min(asked.limit * 5, MAX_ROWS) })
@@ -300,6 +312,19 @@ function pagesOf(
   const previous = { label: 'Previous rows', href: at(Math.max(0, asked.offset - asked.limit)) };
   const next = { label: 'Next rows', href: at(asked.offset + count) };
   return [...(asked.offset > 0 ? [previous] : []), ...(truncated ? [next] : [])];
+}
+
+/** Some of those the reader may read. */
+async function tablesOf(
+  { services, user }: Context,
+  asked: Asked,
+): Promise<EventsView['examples']> {
+  const { sources } = await describeLanguage(services, user);
+  const tables = sources.filter((name) => name !== 'events' && name !== 'audit');
+  return tables.slice(0, MAX_EXAMPLES).map((name) => {
+    const query = `SELECT * FROM "${name.replaceAll('"', '""')}"`;
+    return { query, href: addressOf({ ...asked, q: query }) };
+  });
 }
 
 /** `rows` are some of the dataset. */
@@ -434,7 +459,7 @@ export const eventsPage: Page<EventsView> = {
       data-latest={view.latest}
     >
       <EventQuery view={view} />
-      {view.problem !== null && <EventQueryProblem problem={view.problem} />}
+      {view.problem !== null && <EventQueryProblem problem={view.problem} isSql={view.isSql} />}
       <div class="explorer">
         <aside id="fields" aria-label="Fields" hidden></aside>
         <div class="results">
