@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { unlessGone } from '../base/files/file-stamp.ts';
 import { isTemporaryName } from '../base/files/temporary-files.ts';
-import { bindToContent, fileOfOwnIds } from '../tables/copy/moved-copy.ts';
+import { bindToContent, fileOfOwnIds } from './moved-copy.ts';
 import { isCompanion } from '../docroot/companions.ts';
 import { ARRIVALS_FILE } from '../docroot/registry/arrivals.ts';
 import { COMPANION_FOLDER, type DocumentRoot } from '../docroot/document-root.ts';

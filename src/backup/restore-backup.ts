@@ -26,7 +26,7 @@ import { AppError, errnoOf } from '../base/errors.ts';
 import { isAbsence } from '../base/files/file-stamp.ts';
 import { shortId } from '../base/ids.ts';
 import { syncPath } from '../base/files/atomic-file.ts';
-import { bindToFile } from '../tables/copy/moved-copy.ts';
+import { bindToFile } from './moved-copy.ts';
 import { COMPANION_FOLDER, isAtOrBelow } from '../docroot/document-root.ts';
 import { PARTS_FOLDER } from '../events/parts/part-format.ts';
 import { EVENTS_FILE } from '../events/store/schema.ts';

@@ -1,6 +1,6 @@
 /** Hostile and damaged packages: the corpus B-X, DS-68. Every verdict comes soon. */
 import { expect, test } from 'bun:test';
-import { readWorkbook, readWorksheetNames } from '../../plugins/workbook/reader.ts';
+import { readWorkbook, readWorksheetNames } from '../../plugins/workbook/kind.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { workSince } from '../support/patience.ts';
 import { acceptedWorkbooks, parts, refusedWorkbooks, rows } from './workbook-corpus.ts';

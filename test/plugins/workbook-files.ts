@@ -1,7 +1,7 @@
 /** Makes workbooks part by part, reads them back and takes archives apart, for the tests of the workbook kind. */
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { editWorkbook, type WorkbookEditPlan } from '../../plugins/workbook/edit/editor.ts';
-import { readWorkbook } from '../../plugins/workbook/reader.ts';
+import { readWorkbook } from '../../plugins/workbook/kind.ts';
 import type {
   Cell,
   ReadOptions,

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import * as fc from 'fast-check';
 import * as XLSX from 'xlsx';
-import { readWorksheetNames } from '../../plugins/workbook/reader.ts';
+import { readWorksheetNames } from '../../plugins/workbook/kind.ts';
 import { AppError } from '../../src/base/errors.ts';
 import type { Cell } from '../../src/tables/types.ts';
 import {

@@ -4,16 +4,16 @@
  */
 import { Database } from 'bun:sqlite';
 import type { FileHandle } from 'node:fs/promises';
-import { sourceOf } from '../../base/files/file-source.ts';
+import { sourceOf } from '../base/files/file-source.ts';
 import {
   hashFile,
   unlessGone,
   sameContent,
   stampOf,
   statFile,
-} from '../../base/files/file-stamp.ts';
-import { digestOf } from './copy-seal.ts';
-import { readMeta, type TableHead, type TableState, writeMeta } from './table-meta.ts';
+} from '../base/files/file-stamp.ts';
+import { digestOf } from '../tables/copy/copy-seal.ts';
+import { readMeta, type TableHead, type TableState, writeMeta } from '../tables/copy/table-meta.ts';
 
 /** Set when counting rows would not give the same ids; null otherwise, and for a damaged copy. */
 export function fileOfOwnIds(path: string): string | null {
