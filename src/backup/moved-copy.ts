@@ -5,13 +5,7 @@
 import { Database } from 'bun:sqlite';
 import type { FileHandle } from 'node:fs/promises';
 import { sourceOf } from '../base/files/file-source.ts';
-import {
-  hashFile,
-  unlessGone,
-  sameContent,
-  stampOf,
-  statFile,
-} from '../base/files/file-stamp.ts';
+import { hashFile, unlessGone, sameContent, stampOf, statFile } from '../base/files/file-stamp.ts';
 import { digestOf } from '../tables/copy/copy-seal.ts';
 import { readMeta, type TableHead, type TableState, writeMeta } from '../tables/copy/table-meta.ts';
 
