@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'bun:test';
 import { extractAccessLog } from '../../src/events/intake/extract/access-log.ts';
+import { Extraction } from '../../src/events/intake/extract/extraction.ts';
 import { extractPairs } from '../../src/events/intake/extract/pairs.ts';
 import { extractSyslog } from '../../src/events/intake/extract/syslog-fields.ts';
 import {
@@ -37,6 +38,19 @@ test('a megabyte of escapes is read or left alone, not searched again and again'
     expect(extractPairs(text, 'kv')).not.toBeNull();
   }
   expect(caught(() => parseLabels(`{a="${escapes}"}`))).toBe('the labels cannot be read');
+});
+
+test('lines that are made to be slow are read as fast as others', () => {
+  const extraction = new Extraction({ extractors: [], syslogTimezone: 'UTC' });
+  const read = (data: string, sourcetype = 'default') =>
+    extraction.read({ index: 'a', source: 'b', sourcetype, data }, 0)?.members ?? null;
+  // A level and a blank column, an element whose parameter has no name, elements without end.
+  const blanks = ' '.repeat(60_000);
+  expect(read(`2026-11-20T10:00:00Z INFO ${blanks}`)).toMatchObject({ level: 'INFO' });
+  const element = `<13>1 - h a 1 i [x ${','.repeat(60_000)}]`;
+  expect(read(element)).toMatchObject({ structured_data: { x: {} }, hostname: 'h' });
+  const many = `<13>1 - h a 1 i ${'[a]'.repeat(300_000)}`;
+  expect(read(many, 'syslog')).toMatchObject({ severity_name: 'notice', message: many.slice(4) });
 });
 
 function caught(work: () => unknown): unknown {

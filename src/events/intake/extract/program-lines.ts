@@ -133,7 +133,7 @@ const AFTER_TIME: readonly (readonly [
     '[A',
     'log4j',
     new RegExp(
-      `^(?:\\[(?<thread>[^\\]]+)\\] )?\\[?${LEVEL} *\\]? +(?<logger>[A-Za-z_][\\w.$/-]*)(?::\\d+)? +[-–] ${REST}`,
+      `^(?:\\[(?<thread>[^\\]]+)\\] )?\\[?${LEVEL}(?: *\\])? +(?<logger>[A-Za-z_][\\w.$/-]*)(?::\\d+)? +[-–] ${REST}`,
       's',
     ),
   ],

@@ -8,7 +8,7 @@ import { memberSet, setPresent } from './members.ts';
 
 // Patterns count escapes: alternation per character would take seconds in a megabyte of text.
 const RFC5424 =
-  /^(?:<(\d{1,3})>)?1 (\S+) (\S+) (\S+) (\S+) (\S+) (-|(?:\[[^\]"\\]*(?:(?:\\.|"[^"\\]*(?:\\.[^"\\]*){0,5000}")[^\]"\\]*){0,5000}\])+)(?: (.*))?$/s;
+  /^(?:<(\d{1,3})>)?1 (\S+) (\S+) (\S+) (\S+) (\S+) (-|(?:\[[^\]"\\]*(?:(?:\\.|"[^"\\]*(?:\\.[^"\\]*){0,5000}")[^\]"\\]*){0,5000}\]){1,1000})(?: (.*))?$/s;
 const MODERN_START = /^(?:<\d{1,3}>)?1 /;
 /** Heroku leaves out the structured data. */
 const HEROKU = /^<(\d{1,3})>1 (\d{4}-\S+) (\S+) (\S+) (\S+) (-) ()(?![-[])(.*)$/s;
@@ -71,15 +71,23 @@ function setPriority(members: Members, text: string | undefined): boolean {
   return true;
 }
 
+/** One after another: a search for the next bracket or name would begin anew at each character of a long one. */
+const ELEMENT =
+  /\[([^\s\]"\\]*)([^\]"\\]*(?:(?:\\.|"[^"\\]*(?:\\.[^"\\]*){0,5000}")[^\]"\\]*){0,5000})\]/sy;
+const PARAMETER = /(?<![^\s="])([^\s="]+)="([^"\\]*(?:\\.[^"\\]*){0,5000})"/gs;
+const MAX_ELEMENTS = 1000;
+
+/** `text`: as in RFC5424. */
 function structuredData(text: string): Members {
   const elements = memberSet();
-  for (const [, id, rest] of text.matchAll(
-    /\[([^\s\]]+)([^\]"\\]*(?:(?:\\.|"[^"\\]*(?:\\.[^"\\]*){0,5000}")[^\]"\\]*){0,5000})\]/gs,
-  )) {
+  ELEMENT.lastIndex = 0;
+  for (let count = 0; count < MAX_ELEMENTS; count += 1) {
+    const element = ELEMENT.exec(text);
+    if (element === null) break;
+    const [, id, rest] = element;
+    if (id === '') continue;
     const parameters = memberSet();
-    for (const [, name, value] of rest!.matchAll(
-      /([^\s="]+)="([^"\\]*(?:\\.[^"\\]*){0,5000})"/gs,
-    )) {
+    for (const [, name, value] of rest!.matchAll(PARAMETER)) {
       parameters[name!] = value!.replace(/\\(["\\\]])/g, '$1');
     }
     elements[id!] = parameters;
