@@ -28,17 +28,24 @@ export interface Dialect {
   readonly rows: readonly number[];
   /** Cells of the table that read as their formula, because the file holds no result. */
   readonly uncalculated?: number;
+  /** Those whose result was calculated while reading. */
+  readonly calculated?: number;
   /** In any sheet of the workbook; null until an edit has checked. */
   readonly hasFormulas: boolean | null;
 }
 
 /** Null for a table that begins in the first row at A with everything calculated. */
 export function guessedSource(dialect: Dialect): SourceNote | null {
-  const { headerRow, firstColumn, width, isFound, total, uncalculated = 0 } = dialect;
+  const { headerRow, firstColumn, width, isFound, total } = dialect;
+  const { uncalculated, calculated } = dialect;
   const isMoved = isFound && (headerRow > 1 || firstColumn > 0);
   const isUsual = width === 0 || (!isMoved && total === null);
-  if (uncalculated === 0) return isUsual ? null : placeOf(dialect);
-  return { ...(isUsual ? { guessed: [] } : placeOf(dialect)), uncalculated };
+  const counts = {
+    ...(uncalculated !== undefined && { uncalculated }),
+    ...(calculated !== undefined && { calculated }),
+  };
+  if (isUsual && Object.keys(counts).length === 0) return null;
+  return { ...(isUsual ? { guessed: [] } : placeOf(dialect)), ...counts };
 }
 
 export function placeOf(dialect: Dialect): SourceNote {

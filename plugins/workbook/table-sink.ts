@@ -81,7 +81,9 @@ export class TableSink {
 
   #take(sheetRow: number, offset: number, upToEnd: Cell[], sums: readonly SumFormula[]): void {
     const before = this.#region === null ? upToEnd.slice(0, this.#firstColumn) : [];
-    if (before.some((cell) => !isBlank(cell))) throw new ReadAgain({ firstColumn: 0 });
+    if (before.some((cell) => !isBlank(cell))) {
+      throw new ReadAgain({ ...this.#options.learned, firstColumn: 0 });
+    }
     const cells = this.#firstColumn === 0 ? upToEnd : upToEnd.slice(this.#firstColumn);
     const filled = cells.reduce<number>((sum, cell) => (isBlank(cell) ? sum : sum + 1), 0);
     if (filled === 0) return;
@@ -135,8 +137,11 @@ export class TableSink {
     return Math.min(...starts.filter((start) => start >= 0));
   }
 
-  /** `uncalculated`: as `CellContent` has them. */
-  end(offset: number, uncalculated: ReadonlySet<number> = new Set()): void {
+  /** `marked`: cells by the keys of `CellContent`, to be counted in the layout. */
+  end(
+    offset: number,
+    marked: Readonly<Partial<Record<'uncalculated' | 'calculated', ReadonlySet<number>>>> = {},
+  ): void {
     if (this.#first !== null) this.#begin(offset);
     const total = this.#withoutTotal();
     this.#flush(offset);
@@ -151,8 +156,10 @@ export class TableSink {
       total,
       hasFormulas: null,
     };
-    const count = this.#countWithin(uncalculated);
-    this.#sink.layout({ ...dialect, ...(count > 0 && { uncalculated: count }) }, 0);
+    const counts = Object.entries(marked)
+      .map(([name, cells]) => [name, this.#countWithin(cells)] as const)
+      .filter(([, count]) => count > 0);
+    this.#sink.layout({ ...dialect, ...Object.fromEntries(counts) }, 0);
   }
 
   #countWithin(cells: ReadonlySet<number>): number {

@@ -116,6 +116,8 @@ export interface ReadOptions {
   /** See `parseDatePattern`. */
   readonly dateFormat?: string;
   readonly hasUnits?: boolean;
+  /** Formulas without a result are calculated. */
+  readonly calculatesFormulas?: true;
   /** The last row is the total of the others, or there is none; undefined: to be found. */
   readonly totalRow?: 'last' | 'none';
 }
@@ -126,6 +128,8 @@ export interface Learned {
   readonly firstColumn?: number;
   /** Columns of bytes with values that are no text, from 0. */
   readonly base64?: readonly number[];
+  /** Results of formulas that the file holds none of, by the reader's own key of the cell. */
+  readonly calculated?: ReadonlyMap<number, string | number | boolean>;
 }
 
 /** How a table is read that is not read in the usual way; members as in the schema. */
@@ -137,6 +141,8 @@ export interface SourceNote {
   readonly range?: string;
   /** Cells that show their formula, because the file holds no result. */
   readonly uncalculated?: number;
+  /** Cells whose result is not in the file but was calculated when it was read. */
+  readonly calculated?: number;
   /** Below the table and none of its rows; values by column. */
   readonly total_row?: { readonly row?: number; readonly values: Readonly<Record<string, Cell>> };
   /** Nobody declared these. */

@@ -420,6 +420,7 @@ describe('DS-184, DS-208: pages', () => {
         problem: EVIL,
         readOnly: EVIL,
         uncalculated: 2,
+        calculateHref: '/c',
         total: EVIL,
         hints: [{ columns: EVIL, meaning: EVIL, href: '/h' }],
         grid: {

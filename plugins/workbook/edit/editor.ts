@@ -266,16 +266,17 @@ class TargetRows {
   readonly #before: RowMap;
   readonly #layout: Pick<
     Dialect,
-    'headerRow' | 'width' | 'firstColumn' | 'lastRow' | 'total' | 'uncalculated'
+    'headerRow' | 'width' | 'firstColumn' | 'lastRow' | 'total' | 'uncalculated' | 'calculated'
   >;
 
   constructor(dialect: Dialect, { updates, deletes, creates }: TableChanges) {
-    const { width, headerRow, firstColumn, lastRow, grows, table, total, uncalculated } = dialect;
+    const { width, headerRow, firstColumn, lastRow, grows, table, total } = dialect;
+    const { uncalculated, calculated } = dialect;
     const inSheet = (cells: ReadonlyMap<number, Cell>): ReadonlyMap<number, Cell> =>
       new Map(Array.from(cells, ([position, cell]) => [firstColumn + position, cell]));
     const map = RowMap.of(dialect.rows);
     this.#before = map;
-    this.#layout = { headerRow, width, firstColumn, lastRow, total, uncalculated };
+    this.#layout = { headerRow, width, firstColumn, lastRow, total, uncalculated, calculated };
     const positions = [...updates.keys(), ...deletes].sort((a, b) => a - b);
     const sheetRows = map.sheetRows(positions);
     if (sheetRows.length < positions.length) throw changedFile();
@@ -357,7 +358,8 @@ class TargetRows {
 
   /** What new results in the sheet mean for the table. */
   followed(results: readonly ChangedResult[]): Omit<Followed, 'changedSheets'> {
-    const { headerRow, width, firstColumn, lastRow, total, uncalculated } = this.#layout;
+    const { headerRow, width, firstColumn, lastRow, total } = this.#layout;
+    const { uncalculated = 0, calculated = 0 } = this.#layout;
     const totalRow = total && (this.#shift?.at(total.row) ?? total.row);
     const shown = results.filter(
       ({ row, column }) =>
@@ -373,7 +375,7 @@ class TargetRows {
     const isReread =
       shown.length > MAX_DELIVERED ||
       // They are counted by reading.
-      (uncalculated ?? 0) > 0 ||
+      uncalculated + calculated > 0 ||
       // Names may change, and rows come or go.
       shown.some(
         ({ row, before, after, isCalculated }) =>

@@ -2,12 +2,13 @@
  * After an edit: formulas that depend on changed cells get their new results, in every worksheet. A result that is left
  * to other programs is taken out, so that each of them calculates it.
  */
-import type { EditedArchive } from '../archive/edited-archive.ts';
+import { EditedArchive } from '../archive/edited-archive.ts';
 import { MAX_FORMULAS, MAX_SHEET_COLUMNS } from '../limits.ts';
 import type { WorkbookPackage } from '../xlsx/package.ts';
 import { readSharedStrings } from '../xlsx/shared-strings.ts';
 import { SheetWindow } from '../xlsx/sheet-window.ts';
 import {
+  CellError,
   CellValues,
   isHidden,
   MAX_HELD,
@@ -66,6 +67,28 @@ export async function newResults(
     let columns = rows.get(cell.row);
     if (columns === undefined) rows.set(cell.row, (columns = new Map()));
     columns.set(cell.column, { cell, result: evaluation?.resultOf(cell) });
+  }
+  return results;
+}
+
+/** Of the formulas of a worksheet that the file holds no result of, as far as they can be calculated; by cell. */
+export async function missingResults(
+  book: WorkbookPackage,
+  sheet: number,
+): Promise<Map<number, string | number | boolean>> {
+  const edited = { book, parts: new EditedArchive(book.archive) };
+  const scope = await WorkbookScope.of(book, (entry) => edited.parts.textOf(entry));
+  const formulas = await formulasOf(edited, scope);
+  const missing = new Set(formulas.filter((cell) => cell.sheet === sheet && !cell.hasValue));
+  const results = new Map<number, string | number | boolean>();
+  const evaluation =
+    formulas.length > MAX_FORMULAS ? null : await evaluationOf(edited, formulas, missing);
+  if (evaluation === null) return results;
+  for (const cell of missing) {
+    const result = evaluation.resultOf(cell);
+    if (result === undefined) continue;
+    const value = result instanceof CellError ? result.text : result;
+    results.set(cell.row * MAX_SHEET_COLUMNS + cell.column, value);
   }
   return results;
 }

@@ -20,12 +20,15 @@ interface CellContext {
   readonly kinds: DateKinds;
   readonly is1904: boolean;
   readonly sharedString: (index: number) => string | undefined;
+  /** Results of formulas without one, by the key of `uncalculated`. */
+  readonly results?: ReadonlyMap<number, string | number | boolean>;
 }
 
 export class CellContent {
   readonly #context: CellContext;
   /** Cells that read as their formula: row × MAX_SHEET_COLUMNS + column. */
   readonly uncalculated = new Set<number>();
+  readonly calculated = new Set<number>();
   readonly #openArrays: { readonly text: string; readonly range: CellRange }[] = [];
   /** By their index, where they are spelled out. */
   readonly #masters = new Map<string, { text: string; position: CellPosition }>();
@@ -75,6 +78,10 @@ export class CellContent {
   #number(text: string, from: number, to: number, style: number): Cell {
     const value = spelledNumber(text, from, to);
     if (value !== value) return unescaped(textOf(text.slice(from, to)));
+    return this.#shown(value, style);
+  }
+
+  #shown(value: number, style: number): Cell {
     const kind = this.#context.kinds[style];
     if (kind === undefined || kind === 'none') return value;
     return serialText(value, kind, this.#context.is1904) ?? value;
@@ -106,9 +113,12 @@ export class CellContent {
     return formula === '' ? '' : this.#withoutResult(cell, formula);
   }
 
-  #withoutResult({ row, column }: CellPosition, formula: string): string {
-    this.uncalculated.add(row * MAX_SHEET_COLUMNS + column);
-    return `=${formula}`;
+  #withoutResult({ row, column, style }: CellSpan, formula: string): Cell {
+    const key = row * MAX_SHEET_COLUMNS + column;
+    const result = this.#context.results?.get(key);
+    (result === undefined ? this.uncalculated : this.calculated).add(key);
+    if (result === undefined) return `=${formula}`;
+    return typeof result === 'number' ? this.#shown(result, style) : result;
   }
 
   #formulaOf(element: string, { row, column }: CellPosition): Formula {

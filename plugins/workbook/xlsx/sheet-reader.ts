@@ -1,8 +1,9 @@
 /** Memory: the shared strings, a window on the XML, one segment of rows. */
 import type { FileSource } from '../../../src/base/files/file-source.ts';
-import type { Cell, ReadOptions, RowSink } from '../../../src/tables/types.ts';
+import { type Cell, ReadAgain, type ReadOptions, type RowSink } from '../../../src/tables/types.ts';
 import { expand } from '../archive/expansion.ts';
 import { rangeText } from '../cell-reference.ts';
+import { missingResults } from '../formulas/recalculate.ts';
 import { TableSink } from '../table-sink.ts';
 import type { SumFormula } from '../total-row.ts';
 import { textOf } from '../xml/xml-text.ts';
@@ -30,11 +31,14 @@ export async function readSheet(
     kinds: await readDateKinds(book),
     is1904: book.is1904,
     sharedString: (index) => strings[index],
+    results: options.learned?.calculated,
   });
   const table = new TableSink(
     sink,
     { format: 'xlsx', sheet: sheet.name, table: named?.name ?? null, grows: named?.grows ?? false },
-    named === null ? options : { range: rangeText(named.range), look: options.look },
+    named === null
+      ? options
+      : { range: rangeText(named.range), look: options.look, learned: options.learned },
   );
   const window = new SheetWindow(sheet.entry.name, expand(book.archive, sheet.entry));
   try {
@@ -52,7 +56,14 @@ export async function readSheet(
       });
     }
     await window.drain();
-    table.end(window.offset, content.uncalculated);
+    const { uncalculated, calculated } = content;
+    const isWanted = options.calculatesFormulas && options.learned?.calculated === undefined;
+    // Whoever looks at rows does not read the table.
+    if (isWanted && uncalculated.size > 0 && options.look === undefined) {
+      const results = await missingResults(book, book.worksheets.indexOf(sheet));
+      throw new ReadAgain({ ...options.learned, calculated: results });
+    }
+    table.end(window.offset, { uncalculated, calculated });
   } finally {
     await window.close();
   }

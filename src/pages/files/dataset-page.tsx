@@ -72,6 +72,8 @@ export interface DatasetView {
   readonly readOnly: string | null;
   /** Cells without a result. */
   readonly uncalculated: number;
+  /** Where they can be calculated; null for those who may not say so. */
+  readonly calculateHref: string | null;
   readonly grid: GridData;
 }
 
@@ -98,8 +100,9 @@ export const datasetPage: Page<DatasetView> = {
         </p>
       )}
       {view.uncalculated > 0 && (
-        <p class="notice" safe>
-          {uncalculatedText(view.uncalculated)}
+        <p class="notice">
+          <span safe>{uncalculatedText(view.uncalculated)}</span>{' '}
+          {view.calculateHref !== null && <a href={view.calculateHref}>Calculate here</a>}
         </p>
       )}
       {view.total !== null && (

@@ -173,6 +173,7 @@ async function reply(
     ? `/ui/${encodePath(resource.canonical)}/?layout=1`
     : null;
   const historyHref = mayWrite ? `/ui/${encodePath(resource.canonical)}/?history=1` : null;
+  const { uncalculated = 0 } = resource.kind.dataset?.source?.(table.state.dialect) ?? {};
   const view: DatasetView = {
     name: resource.canonical,
     q: parameters.q,
@@ -189,7 +190,11 @@ async function reply(
       return { id, href, cells };
     }),
     readOnly: readOnlyReason(services, resource),
-    uncalculated: resource.kind.dataset?.source?.(table.state.dialect)?.uncalculated ?? 0,
+    uncalculated,
+    calculateHref:
+      layoutHref === null || uncalculated === 0
+        ? null
+        : await proposedLayout(services, resource, { formulas: 'calculate' }),
     newHref: mayWrite ? hrefWith(context, { row: 'new', done: null }) : null,
     position: positionText(parameters, rows.length, page.total),
     ...pagingOf(context, offset, rows.length, limit, page.total),

@@ -106,6 +106,11 @@ const FIELDS: readonly Field[] = [
   },
   { name: 'units', label: 'Units', choices: [['auto', 'numbers with % or a currency']] },
   {
+    name: 'formulas',
+    label: 'Formulas without a result',
+    choices: [['calculate', 'calculated here']],
+  },
+  {
     name: 'total_row',
     label: 'Row of totals',
     choices: [

@@ -72,7 +72,8 @@ type OptionName =
   | 'units'
   | 'total_row'
   | 'path'
-  | 'orient';
+  | 'orient'
+  | 'formulas';
 
 const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
   csv: [
@@ -86,7 +87,7 @@ const OPTIONS_OF_KIND: Readonly<Record<string, readonly OptionName[]>> = {
     'units',
     'total_row',
   ],
-  excel: ['header_row', 'range', 'date_order', 'date_format'],
+  excel: ['header_row', 'range', 'date_order', 'date_format', 'formulas'],
   json: ['path', 'orient', 'date_order', 'date_format'],
 };
 
@@ -115,6 +116,8 @@ export function parseOptions(text: string, { kind }: { kind: string }): Companio
     else if (name === 'date_order') options.dateOrder = DATE_ORDERS.find((one) => one === value);
     else if (name === 'date_format') options.dateFormat = dateFormatOf(value);
     else if (name === 'total_row') options.totalRow = TOTAL_ROWS.find((one) => one === value);
+    else if (name === 'formulas')
+      options.calculatesFormulas = value === 'calculate' ? true : undefined;
     else if (name === 'orient') options.orient = value === 'index' ? value : undefined;
     else if (name === 'path') options.path = pathOf(value);
     else options.hasUnits = value === 'auto' ? true : undefined;
@@ -144,6 +147,7 @@ const MEMBER = {
   total_row: 'totalRow',
   path: 'path',
   orient: 'orient',
+  formulas: 'calculatesFormulas',
 } as const;
 const EXPECTED: Readonly<Record<OptionName, string>> = {
   header_row: 'an integer from 1 on',
@@ -155,6 +159,7 @@ const EXPECTED: Readonly<Record<OptionName, string>> = {
   units: 'auto',
   total_row: 'last or none',
   orient: 'index',
+  formulas: 'calculate',
   path: 'names of members with points between, such as data.items',
   date_format: 'a whole date such as %d.%m.%y or %Y%m%d %H:%M',
   range: 'cells such as C3:F20, or C3 where the table begins',
