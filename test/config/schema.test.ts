@@ -48,7 +48,7 @@ test('the settings that a reload applies are those of DS-199', () => {
   const sections = ['logging.', 'upload.', 'limits.', 'locks.', 'history.'];
   // EV-107.
   sections.push('events.throttle.', 'events.limits.', 'events.retention.', 'events.extractors');
-  sections.push('events.search.');
+  sections.push('events.search.', 'events.seal_after_minutes');
   expect(live).toEqual(
     settingKeys.filter(
       (key) =>
