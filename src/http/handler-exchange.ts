@@ -48,7 +48,8 @@ const OWN_COOKIE = /^\s*svc_/;
 const SHORT_BYTES = 256 * 1024;
 
 /** Null when the path belongs to no handler. */
-export function handlerAnswer(services: App, context: Context): Promise<Response> | null {
+export function handlerAnswer(context: Context): Promise<Response> | null {
+  const { services } = context;
   const address = addressedHandler(services, context.segments.slice(1));
   if (address === null) return null;
   const verb: Verb = isSafeMethod(context.method) ? 'read' : 'write';

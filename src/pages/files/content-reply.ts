@@ -63,12 +63,8 @@ function nameIn(tag: string, path: string): string | null {
 const VARY = { Vary: 'Accept, Accept-Encoding' };
 
 /** Throws `method-not-allowed`, and as the operations. */
-export async function contentReply(
-  services: App,
-  context: Context,
-  resource: Resource,
-): Promise<Answer> {
-  const { method } = context;
+export async function contentReply(context: Context, resource: Resource): Promise<Answer> {
+  const { services, method } = context;
   if (method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
   if (method !== 'GET' && method !== 'HEAD') {
     throw new AppError('method-not-allowed', 'Method Not Allowed', {
@@ -77,12 +73,12 @@ export async function contentReply(
   }
   const isDownload = isOn(context, 'download');
   if (resource.family === 'media' && !isDownload) {
-    if (isOn(context, 'metadata')) return metadataReply(services, context, resource);
-    if (isOn(context, 'thumbnail')) return coverReply(services, context, resource);
+    if (isOn(context, 'metadata')) return metadataReply(context, resource);
+    if (isOn(context, 'thumbnail')) return coverReply(context, resource);
   }
   const isPicture = /^image\/(?!svg)/.test(mediaTypeOf(resource.rel));
   if (isPicture && !isDownload && isOn(context, 'metadata')) {
-    return metadataReply(services, context, resource);
+    return metadataReply(context, resource);
   }
   if (resource.kind.render === undefined || isDownload)
     return fileReply(services, context, resource);
@@ -92,11 +88,12 @@ export async function contentReply(
       'text/markdown';
   if (wantsSource) return fileReply(services, context, resource);
   return isOn(context, 'source')
-    ? sourceReply(services, context, resource)
-    : documentReply(services, context, resource);
+    ? sourceReply(context, resource)
+    : documentReply(context, resource);
 }
 
-async function documentReply(services: App, context: Context, resource: Resource): Promise<Answer> {
+async function documentReply(context: Context, resource: Resource): Promise<Answer> {
+  const { services } = context;
   const { rel } = resource;
   const changedAt = await changedAtOf(services, resource);
   const document = await services.documents.rendered(resource);
@@ -120,7 +117,8 @@ async function documentReply(services: App, context: Context, resource: Resource
 }
 
 /** Throws `too-large`. */
-async function sourceReply(services: App, context: Context, resource: Resource): Promise<Answer> {
+async function sourceReply(context: Context, resource: Resource): Promise<Answer> {
+  const { services } = context;
   const { rel } = resource;
   const file = await services.documents.open(resource);
   try {
@@ -152,7 +150,8 @@ function perReader(reply: Reply): Reply {
   return { ...reply, headers: { ...reply.headers, ...VARY }, etag: etagOf(String(reply.body)) };
 }
 
-async function metadataReply(services: App, context: Context, resource: Resource): Promise<Answer> {
+async function metadataReply(context: Context, resource: Resource): Promise<Answer> {
+  const { services } = context;
   const describe = resource.family === 'media' ? describeMedia : describePicture;
   const description = await describe(services, resource);
   const etag = etagOf(JSON.stringify(description));
@@ -161,7 +160,8 @@ async function metadataReply(services: App, context: Context, resource: Resource
 }
 
 /** So pages need not carry it. Throws `not-found`. */
-async function coverReply(services: App, context: Context, resource: Resource): Promise<Answer> {
+async function coverReply(context: Context, resource: Resource): Promise<Answer> {
+  const { services } = context;
   const { thumbnail } = await describeMedia(services, resource);
   const [, type, data] = /^data:([\w/.+-]+);base64,(.*)$/.exec(thumbnail ?? '') ?? [];
   if (type === undefined || data === undefined) throw new AppError('not-found', 'Not Found');

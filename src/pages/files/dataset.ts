@@ -45,11 +45,8 @@ const MAX_CELL_TEXT = 200;
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
 /** A wrong filter or sort is shown on the page, with status 422. */
-export async function datasetPageReply(
-  services: App,
-  context: Context,
-  resource: Resource,
-): Promise<Reply> {
+export async function datasetPageReply(context: Context, resource: Resource): Promise<Reply> {
+  const { services } = context;
   const sent = sentViewForm(context);
   if (sent !== null) {
     return redirectReply(hrefWith(context, { ...sent, order: null, offset: null }), 303);
@@ -58,11 +55,11 @@ export async function datasetPageReply(
   const size = statFile(target.path, target.rel)?.size ?? 0;
   const rows = async (): Promise<Reply> => {
     try {
-      return await pages.run(MAX_WAIT_MS, () => rowsReply(services, context, resource));
+      return await pages.run(MAX_WAIT_MS, () => rowsReply(context, resource));
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'unreadable-file') throw error;
       if (!(await mayArrange(services, context.caller, resource))) throw error;
-      return fileLayoutReply(services, context, resource, { status: error.status });
+      return fileLayoutReply(context, resource, { status: error.status });
     }
   };
   if (size < LARGE_BYTES) return rows();
@@ -81,12 +78,13 @@ export async function datasetPageReply(
   });
 }
 
-async function rowsReply(services: App, context: Context, resource: Resource): Promise<Reply> {
+async function rowsReply(context: Context, resource: Resource): Promise<Reply> {
+  const { services } = context;
   const given = new URLSearchParams(context.query);
   for (const name of ['limit', 'cursor', 'format']) given.delete(name);
-  const startAt = await rowsBefore(services, context, resource);
+  const startAt = await rowsBefore(context, resource);
   const table = await services.tables.current(services.datasets.targetOf(resource));
-  const instead = await oneColumnReply(services, context, resource, table.columns);
+  const instead = await oneColumnReply(context, resource, table.columns);
   if (instead !== null) return instead;
   const { columns } = parseListParameters(given);
   const cellRows = Math.floor(MAX_CELLS / Math.max(1, columns.length || table.columns.length));
@@ -94,11 +92,11 @@ async function rowsReply(services: App, context: Context, resource: Resource): P
   if (startAt !== null) given.set('offset', String(startAt - (startAt % limit)));
   const page = { ...parseListParameters(given), limit };
   try {
-    return await reply(services, context, resource, page, { startAt });
+    return await reply(context, resource, page, { startAt });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'invalid-query') throw error;
     const plain = { ...page, filter: '', sort: '', columns: [] };
-    return reply(services, context, resource, plain, { problem: error.message });
+    return reply(context, resource, plain, { problem: error.message });
   }
 }
 
@@ -106,11 +104,8 @@ async function rowsReply(services: App, context: Context, resource: Resource): P
 const OTHER_PLACES = ['q', 'filter', 'sort', 'offset'];
 
 /** Null without `?at=`. */
-async function rowsBefore(
-  services: App,
-  context: Context,
-  resource: Resource,
-): Promise<number | null> {
+async function rowsBefore(context: Context, resource: Resource): Promise<number | null> {
+  const { services } = context;
   const id = Number(context.queryValue('at') ?? Number.NaN);
   const isElsewhere = OTHER_PLACES.some((name) => (context.queryValue(name) ?? '') !== '');
   if (!Number.isSafeInteger(id) || id < 1 || isElsewhere) return null;
@@ -130,12 +125,12 @@ interface Extras {
 }
 
 async function reply(
-  services: App,
   context: Context,
   resource: Resource,
   parameters: ListParameters & { readonly limit: number },
   { problem = null, startAt = null }: Extras,
 ): Promise<Reply> {
+  const { services } = context;
   const { signal } = context.request;
   const [{ table, prepared }, page] = await queryRows(
     services,

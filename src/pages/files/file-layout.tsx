@@ -139,7 +139,6 @@ interface LayoutView {
 
 /** The caller may read. Throws `permission-denied`, `read-only`. */
 export async function fileLayoutReply(
-  services: App,
   context: Context,
   resource: Resource,
   shown: {
@@ -150,7 +149,8 @@ export async function fileLayoutReply(
     readonly isOneColumn?: boolean;
   } = {},
 ): Promise<Reply> {
-  await requireArrangement(services, context, resource);
+  const { services } = context;
+  await requireArrangement(context, resource);
   const companions = await readCompanions(services, resource);
   const names = namesOf(resource);
   const asked = shown.form?.options ?? (isChosen(context, names) ? chosen(context, names) : null);
@@ -187,12 +187,9 @@ export async function fileLayoutReply(
 }
 
 /** The caller may read and write. */
-export async function fileLayoutFormReply(
-  services: App,
-  context: Context,
-  resource: Resource,
-): Promise<Reply> {
-  await requireArrangement(services, context, resource);
+export async function fileLayoutFormReply(context: Context, resource: Resource): Promise<Reply> {
+  const { services } = context;
+  await requireArrangement(context, resource);
   const fields = (await context.form()) ?? new Map<string, string>();
   const { user, origin } = context;
   const actor = { user, origin, name: user.username };
@@ -225,7 +222,7 @@ export async function fileLayoutFormReply(
   } catch (error) {
     if (!(error instanceof AppError) || ![409, 412, 413, 422].includes(error.status)) throw error;
     const { status } = error;
-    return fileLayoutReply(services, context, resource, {
+    return fileLayoutReply(context, resource, {
       status,
       refusal: problemText(error),
       form,
@@ -238,12 +235,8 @@ function namesOf({ kind, sheet }: Resource): readonly string[] {
   return sheet?.includes('/') ? [] : optionNames(kind.type);
 }
 
-async function requireArrangement(
-  services: App,
-  context: Context,
-  resource: Resource,
-): Promise<void> {
-  const { caller, origin } = context;
+async function requireArrangement(context: Context, resource: Resource): Promise<void> {
+  const { services, caller, origin } = context;
   const name = resource.canonical;
   await requireAccess(services, caller, origin, { name, resource, verb: 'write' });
   if (services.config.readonly && context.method === 'POST') throw readOnlyMode();
@@ -294,11 +287,11 @@ export async function proposedLayout(
 
 /** The form instead of the rows, where a single column has a delimiter in its name; else null. */
 export async function oneColumnReply(
-  services: App,
   context: Context,
   resource: Resource,
   columns: readonly { readonly name: string }[],
 ): Promise<Reply | null> {
+  const { services } = context;
   const [column] = columns;
   const isOdd = columns.length === 1 && DELIMITERS.some((mark) => column!.name.includes(mark));
   if (!isOdd || context.query.size > 0) return null;
@@ -309,7 +302,7 @@ export async function oneColumnReply(
   const parts = DELIMITERS.map((mark) => column!.name.split(mark).length);
   const delimiter = DELIMITERS[parts.indexOf(Math.max(...parts))]!;
   const form = { options: { delimiter }, types: declaredTypes(companions) };
-  return fileLayoutReply(services, context, resource, { form, isOneColumn: true });
+  return fileLayoutReply(context, resource, { form, isOneColumn: true });
 }
 
 /** Empty fields are guessed. */

@@ -26,7 +26,6 @@ import { historyFormReply, historyPageReply } from './history.tsx';
 import { fileLayoutFormReply, fileLayoutReply } from './file-layout.tsx';
 import { mediaPageReply } from './media.tsx';
 import { rowFormReply, rowPageReply } from './row.ts';
-import type { App } from '../../app.ts';
 import { CHART_MEASURES, CHART_TYPES } from '../../tables/read/chart-series.ts';
 import { parseListParameters, wordParameter } from '../../tables/read/list-parameters.ts';
 import type { SummaryWish } from '../../tables/read/summary-jobs.ts';
@@ -61,7 +60,7 @@ async function answer(context: Context): Promise<Answer> {
   if (context.isMatchable && name !== '') {
     const area = AREAS.get(family!);
     if (family === 'api') {
-      const answer = handlerAnswer(services, context);
+      const answer = handlerAnswer(context);
       if (answer !== null) return answer;
     }
     // A path that is no name of the family may be the path of a file.
@@ -102,7 +101,7 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
   }
   const resource = await findByPath(services, caller, origin, { area, name, path }, verb);
   if (area !== 'ui' || resource.family === 'content') {
-    return contentReply(services, context, resource);
+    return contentReply(context, resource);
   }
   if (method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
   const isJson = context.body.mediaType === 'application/json';
@@ -110,23 +109,21 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
     // The answering page shows the row, and the right to write does not include reading.
     await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
     if (isJson) return changeMany(context, resource);
-    if (context.queryValue('layout') !== null)
-      return fileLayoutFormReply(services, context, resource);
-    if (context.queryValue('history') !== null)
-      return historyFormReply(services, context, resource);
+    if (context.queryValue('layout') !== null) return fileLayoutFormReply(context, resource);
+    if (context.queryValue('history') !== null) return historyFormReply(context, resource);
     requireWritable(services, resource, method);
     requireChangesAllowed(context);
-    return rowFormReply(services, context, resource);
+    return rowFormReply(context, resource);
   }
   requireRead(method);
-  if (resource.family === 'media') return mediaPageReply(services, context, resource);
-  if (context.queryValue('row') !== null) return rowPageReply(services, context, resource);
+  if (resource.family === 'media') return mediaPageReply(context, resource);
+  if (context.queryValue('row') !== null) return rowPageReply(context, resource);
   if (context.queryValue(ASK) !== null) return explorerReply(context, resource);
-  if (context.queryValue('layout') !== null) return fileLayoutReply(services, context, resource);
-  if (context.queryValue('history') !== null) return historyPageReply(services, context, resource);
+  if (context.queryValue('layout') !== null) return fileLayoutReply(context, resource);
+  if (context.queryValue('history') !== null) return historyPageReply(context, resource);
   return wantsSummary(context)
-    ? datasetSummaryReply(services, context, resource)
-    : datasetPageReply(services, context, resource);
+    ? datasetSummaryReply(context, resource)
+    : datasetPageReply(context, resource);
 }
 
 const SUMMARIES = ['facets', 'chart'] as const;
@@ -139,11 +136,8 @@ function wantsSummary(context: Context): boolean {
  * `GET /ui/<dataset>/?summary=`: JSON for the script of the page, not part of the API. Of `facets`: `ColumnFacts` of
  * `column`. Of `chart`: `ChartSeries` of `x` and `y` by `type` and `measure`. Both of the rows that match `filter` and `q`.
  */
-async function datasetSummaryReply(
-  services: App,
-  context: Context,
-  resource: Resource,
-): Promise<Reply> {
+async function datasetSummaryReply(context: Context, resource: Resource): Promise<Reply> {
+  const { services } = context;
   const issues: ValidationIssue[] = [];
   const summary = wordParameter(context.query, 'summary', SUMMARIES, issues);
   const type = wordParameter(context.query, 'type', CHART_TYPES, issues) ?? 'bar';

@@ -1,6 +1,5 @@
 /** @jsxImportSource @kitajs/html */
 /** What was changed in a dataset, by whom, cell by cell, each with a button that takes it back. Works without script. */
-import type { App } from '../../app.ts';
 import { AppError } from '../../base/errors.ts';
 import { encodePath } from '../../base/paths.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
@@ -48,13 +47,12 @@ interface HistoryView {
 
 /** For a caller who may read the dataset. Throws `permission-denied` for who may not write it. */
 export async function historyPageReply(
-  services: App,
   context: Context,
   resource: Resource,
   refusal: HistoryView['refusal'] = null,
   status = 200,
 ): Promise<Reply> {
-  const { caller, origin } = context;
+  const { services, caller, origin } = context;
   const name = resource.canonical;
   await requireAccess(services, caller, origin, { name, resource, verb: 'write' });
   const number = (parameter: string): number | null => {
@@ -90,11 +88,8 @@ export async function historyPageReply(
 }
 
 /** Takes the form of the page. The caller may read and write the dataset. */
-export async function historyFormReply(
-  services: App,
-  context: Context,
-  resource: Resource,
-): Promise<Reply> {
+export async function historyFormReply(context: Context, resource: Resource): Promise<Reply> {
+  const { services } = context;
   requireWritable(services, resource, 'POST');
   requireChangesAllowed(context);
   await requireWritableContent(services, resource);
@@ -116,7 +111,7 @@ export async function historyFormReply(
     const { status, message: text } = error;
     const isPartial = text.startsWith('Changed since');
     const shown = { change, isPartial, text: text.replace(/ With skip_conflicts.*/, '') };
-    return historyPageReply(services, context, resource, shown, status);
+    return historyPageReply(context, resource, shown, status);
   }
 }
 

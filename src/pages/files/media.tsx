@@ -140,11 +140,8 @@ function Player({ view }: { view: PlayerView }) {
 /** Each is opened for its length and its cover. */
 const PAGE_FILES = 24;
 
-export async function mediaPageReply(
-  services: App,
-  context: Context,
-  resource: Resource,
-): Promise<Reply> {
+export async function mediaPageReply(context: Context, resource: Resource): Promise<Reply> {
+  const { services } = context;
   const folder = folderOf(resource.rel);
   const all = (await listMedia(services, context.user)).filter(
     ({ rel }) => folderOf(rel) === folder,
@@ -167,8 +164,9 @@ export async function mediaPageReply(
 }
 
 /** Throws as `listMedia`. */
-async function galleryReply(services: App, context: Context): Promise<Reply> {
+async function galleryReply(context: Context): Promise<Reply> {
   // Whatever the Accept, because this address is a page only.
+  const { services } = context;
   if (context.caller === null) return redirectReply('/auth/login?next=/ui/media');
   const choice = choiceOf(context);
   const parameters = { ...choice, sort: choice.sort === 'name' ? '' : choice.sort };
@@ -300,7 +298,7 @@ function durationText(seconds: number | null): string | null {
 /** Public, so that it can redirect visitors to the sign-in. */
 export const mediaRoute = new Elysia({ name: 'media' })
   .use(lifecycle)
-  .get('/ui/media', ({ ask }) => galleryReply(ask.services, ask), {
+  .get('/ui/media', ({ ask }) => galleryReply(ask), {
     checks: {
       access: 'public',
       isListedFor: ({ caller, readsMedia }: Viewer) => readsMedia || caller?.isSuperuser === true,

@@ -2,7 +2,6 @@
  * One row: its cells, and plain forms to change, add or delete it. The forms call the operations of the API with the
  * version they were made from as `If-Match`, so nothing is overwritten unseen; what was typed is never lost.
  */
-import type { App } from '../../app.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../../http/context.ts';
@@ -42,26 +41,18 @@ interface Typed {
 type Fields = Partial<RowView>;
 
 /** The caller may read. Throws `not-found`. */
-export async function rowPageReply(
-  services: App,
-  context: Context,
-  resource: Resource,
-): Promise<Reply> {
-  const mayWrite = await mayChangeRows(services, context.caller, resource);
-  const present = await read(services, context, resource, mayWrite);
+export async function rowPageReply(context: Context, resource: Resource): Promise<Reply> {
+  const mayWrite = await mayChangeRows(context.services, context.caller, resource);
+  const present = await read(context, resource, mayWrite);
   const mode = modeOf(context, mayWrite);
   if (mode === 'add' || present.row !== null) return page(context, resource, present, { mode });
   throw rowNotFound(context);
 }
 
 /** The caller may write, and the dataset can be written. */
-export async function rowFormReply(
-  services: App,
-  context: Context,
-  resource: Resource,
-): Promise<Reply> {
+export async function rowFormReply(context: Context, resource: Resource): Promise<Reply> {
   const typed = typedOf(await context.form());
-  const form = { services, context, resource, typed };
+  const form = { context, resource, typed };
   try {
     switch (typed.action) {
       case 'create':
@@ -80,7 +71,6 @@ export async function rowFormReply(
 }
 
 interface Form {
-  readonly services: App;
   readonly context: Context;
   readonly resource: Resource;
   readonly typed: Typed;
@@ -149,9 +139,9 @@ async function update(form: Form): Promise<Reply> {
 }
 
 async function remove(form: Form): Promise<Reply> {
-  const { services, context, resource } = form;
+  const { context, resource } = form;
   const id = rowIdOf(context);
-  const { row, writable } = await read(services, context, resource, true);
+  const { row, writable } = await read(context, resource, true);
   await change(form, 'DELETE', { action: 'delete', data: { _row_id: id } });
   const cells = [...writable]
     .slice(0, MAX_FIELDS)
@@ -172,19 +162,16 @@ async function remove(form: Form): Promise<Reply> {
   });
 }
 
-function change({ services, context, resource, typed }: Form, method: string, body: object) {
-  return changeRows(services, context.user, context.origin, resource, {
+function change({ context, resource, typed }: Form, method: string, body: object) {
+  return changeRows(context.services, context.user, context.origin, resource, {
     method,
     body,
     ifMatch: method === 'POST' ? null : [typed.version],
   });
 }
 
-async function refused(
-  { services, context, resource, typed }: Form,
-  error: AppError,
-): Promise<Reply> {
-  const present = await read(services, context, resource, true);
+async function refused({ context, resource, typed }: Form, error: AppError): Promise<Reply> {
+  const present = await read(context, resource, true);
   const isConflict = error.code === 'precondition-failed';
   const isNew = typed.action === 'create';
   const isDeletion = typed.action === 'delete';
@@ -228,12 +215,8 @@ function conflictsOf({ row, columns }: Present, { cells }: Typed): RowConflict[]
   return [...all.filter(({ typed }) => typed !== null), ...others];
 }
 
-async function read(
-  services: App,
-  context: Context,
-  resource: Resource,
-  mayWrite: boolean,
-): Promise<Present> {
+async function read(context: Context, resource: Resource, mayWrite: boolean): Promise<Present> {
+  const { services } = context;
   const isNew = context.queryValue('row') === 'new';
   const id = isNew ? '0' : rowIdOf(context);
   const parameters = parseListParameters(
