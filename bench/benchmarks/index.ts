@@ -2,6 +2,7 @@
  * The benchmarks, in the order they run.
  */
 import type { Benchmark } from '../benchmark.ts';
+import { datasetStats } from './dataset-stats.ts';
 import { deepPage } from './deep-page.ts';
 import { editLoad } from './edit-load.ts';
 import { editXlsx } from './edit-xlsx.ts';
@@ -51,6 +52,7 @@ export const benchmarks: readonly Benchmark[] = [
   find,
   findGrowth,
   stats,
+  datasetStats,
   pipeline,
   overhead,
   search,

@@ -12,6 +12,7 @@ import { inTurns } from '../rounds.ts';
 
 const QUERY = '* | stats count, avg(bytes) AS mean BY host';
 const SQL = `SELECT host, count(*) AS count, avg(fields ->> '$.bytes') AS mean FROM events GROUP BY host ORDER BY host`;
+const DUCKDB_SQL = 'SELECT host, count(*), avg(extracted_fields.bytes) FROM {} GROUP BY host';
 
 export const stats: Benchmark = {
   name: 'stats',
@@ -23,9 +24,10 @@ export const stats: Benchmark = {
     const { rows } = await asked(service, QUERY);
     requireEqual('the figures', rows, (await selected(sql, SQL)).rows);
     const parquet = join(bench.folder, 'events.parquet');
+    const lines = `read_ndjson('${data.lines}')`;
     const duckdb = async (times: number): Promise<number[]> =>
       JSON.parse(
-        await output(peer('duckdb-stats.ts', data.lines, parquet, String(times))),
+        await output(peer('duckdb-stats.ts', lines, parquet, DUCKDB_SQL, String(times))),
       ) as number[];
     await duckdb(1);
     const rounds = await inTurns(bench, {

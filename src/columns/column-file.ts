@@ -22,7 +22,7 @@ interface Chunk {
   readonly size: number;
   /** Of its compressed bytes. */
   readonly hash: string;
-  /** Uncompressed. */
+  /** Uncompressed; equal to `size` where it is stored so. */
   readonly bytes: number;
   readonly rows: number;
 }
@@ -33,6 +33,8 @@ const TAIL_BYTES = 24;
 const MAX_ENTRIES = 262_144;
 const NOTHING: Chunk = { at: 0, size: 0, hash: '', bytes: 0, rows: -1 };
 /** Higher levels save a tenth of the bytes and take twice the time. */
+/** Unpacking takes as long as adding up; doubles of all digits hardly get smaller. */
+const WORTH_PACKING = 0.85;
 const PACKING = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 export class ColumnWriter {
@@ -53,7 +55,8 @@ export class ColumnWriter {
 
   add(column: Column): void {
     const plain = column.kind === 'numbers' ? bytesOfNumbers(column) : this.#bytesOf(column);
-    const packed = zstdCompressSync(plain, PACKING);
+    const smaller = zstdCompressSync(plain, PACKING);
+    const packed = smaller.length < plain.length * WORTH_PACKING ? smaller : plain;
     const at = this.#write(packed);
     const { length: size } = packed;
     const rows = column.kind === 'numbers' ? column.values.length : column.codes.length;
@@ -132,7 +135,8 @@ export class ColumnReader {
     if (rows !== expected) throw new DamagedColumn('another number of rows');
     const packed = this.#bytes(at, size);
     if (hashOf(packed) !== hash) throw new DamagedColumn('another checksum');
-    const plain = zstdDecompressSync(packed, { maxOutputLength: bytes });
+    const isPacked = size < bytes;
+    const plain = isPacked ? zstdDecompressSync(packed, { maxOutputLength: bytes }) : packed;
     const { head, part } = partsOf(plain);
     if (head.kind === 'numbers') return numbersFrom(head, part);
     const { from, rows: length, entries } = head;
@@ -142,10 +146,10 @@ export class ColumnReader {
     const count = this.#entries.length;
     const codes =
       count <= 0x100
-        ? new Uint8Array(part(0, length))
+        ? part(Uint8Array, 0, length)
         : count <= 0x1_0000
-          ? new Uint16Array(part(0, length * 2))
-          : new Int32Array(part(0, length * 4));
+          ? part(Uint16Array, 0, length)
+          : part(Int32Array, 0, length);
     return { kind: 'dictionary', codes, entries: this.#entries };
   }
 
@@ -231,40 +235,53 @@ function joinedBytes(
   return bytes;
 }
 
+/** An array of a chunk, by its place. */
+type Part = <Values>(
+  array: {
+    readonly BYTES_PER_ELEMENT: number;
+    new (buffer: ArrayBuffer, from?: number, length?: number): Values;
+  },
+  at: number,
+  length: number,
+) => Values;
+
 function partsOf(bytes: Buffer): {
   readonly head: Head;
-  /** A copy: a buffer need not begin at a multiple of 8. */
-  readonly part: (at: number, size: number) => ArrayBuffer;
+  readonly part: Part;
 } {
   const length = bytes.readUInt32LE(0);
   const head = JSON.parse(bytes.toString('utf8', 4, 4 + length)) as Head;
   const start = bytes.byteOffset + aligned(4 + length);
   return {
     head,
-    part: (at, size) => bytes.buffer.slice(start + at, start + at + size) as ArrayBuffer,
+    part: (array, at, length) => {
+      const from = start + at;
+      const { BYTES_PER_ELEMENT: width } = array;
+      // A buffer need not begin at a multiple of 8.
+      return from % width === 0
+        ? new array(bytes.buffer as ArrayBuffer, from, length)
+        : new array(bytes.buffer.slice(from, from + length * width) as ArrayBuffer);
+    },
   };
 }
 
-function numbersFrom(
-  head: Extract<Head, { kind: 'numbers' }>,
-  part: (at: number, size: number) => ArrayBuffer,
-): NumberColumn {
+function numbersFrom(head: Extract<Head, { kind: 'numbers' }>, part: Part): NumberColumn {
   const size = head.rows * (head.divisor === null ? 8 : 4);
   return {
     kind: 'numbers',
-    values: valuesFrom(head, part(0, size)),
-    nulls: head.nulls === 0 ? null : new Uint8Array(part(aligned(size), head.nulls)),
+    values: valuesFrom(head, part),
+    nulls: head.nulls === 0 ? null : part(Uint8Array, aligned(size), head.nulls),
     least: head.least ?? Infinity,
     most: head.most ?? -Infinity,
   };
 }
 
 function valuesFrom(
-  { divisor, isWhole }: { readonly divisor: number | null; readonly isWhole: boolean },
-  bytes: ArrayBuffer,
+  { divisor, isWhole, rows }: Extract<Head, { kind: 'numbers' }>,
+  part: Part,
 ): Float64Array | Int32Array {
-  if (divisor === null) return new Float64Array(bytes);
-  const integers = new Int32Array(bytes);
+  if (divisor === null) return part(Float64Array, 0, rows);
+  const integers = part(Int32Array, 0, rows);
   if (isWhole) return integers;
   const values = new Float64Array(integers.length);
   for (let row = 0; row < values.length; row++) values[row] = integers[row]! / divisor;

@@ -14,8 +14,16 @@ const HIDDEN = 0x10_0000;
 /** Of the lowest bit of a double whose exponent bits are 0 or 1. */
 const LEAST_EXPONENT = -1074;
 
+/** What is wanted of a measure's numbers besides their count and sum. */
+export interface MeasureOrder {
+  /** `least` and `most`; else they are Infinity and -Infinity. */
+  readonly isCompared: boolean;
+  /** `values`, for percentiles. */
+  readonly keepsValues: boolean;
+}
+
 export class GroupSums {
-  readonly #keepsValues: boolean;
+  readonly #order: MeasureOrder;
   counts = new Float64Array(64);
   #least = new Float64Array(64);
   #most = new Float64Array(64);
@@ -34,8 +42,8 @@ export class GroupSums {
   #capacity = 64;
   #added = 0;
 
-  constructor(keepsValues: boolean) {
-    this.#keepsValues = keepsValues;
+  constructor(order: MeasureOrder) {
+    this.#order = order;
     this.#clear(0, 64);
   }
 
@@ -59,7 +67,9 @@ export class GroupSums {
     this.#reserve(groupCount);
     if (values instanceof Float64Array) this.#addDoubles(groups, values, codes);
     else this.#addIntegers(groups, values, codes);
-    this.#rangeOf(groups, values, codes);
+    this.#count(groups);
+    if (this.#order.isCompared) this.#rangeOf(groups, values, codes);
+    if (this.#order.keepsValues) this.#keep(groups, values, codes);
     this.#added += length;
     if (this.#added >= CARRY_EVERY) this.#carry();
   }
@@ -96,23 +106,39 @@ export class GroupSums {
     }
   }
 
+  #count(groups: Int32Array): void {
+    const { counts } = this;
+    for (let row = 0; row < groups.length; row++) {
+      const group = groups[row]!;
+      if (group >= 0) counts[group]!++;
+    }
+  }
+
   #rangeOf(
     groups: Int32Array,
     values: Float64Array | Int32Array,
     codes: ArrayLike<number> | null,
   ): void {
-    const { counts } = this;
     const least = this.#least;
     const most = this.#most;
     for (let row = 0; row < groups.length; row++) {
       const group = groups[row]!;
       if (group < 0) continue;
       const value = values[codes === null ? row : codes[row]!]!;
-      counts[group]!++;
       if (value < least[group]!) least[group] = value;
       if (value > most[group]!) most[group] = value;
-      if (!this.#keepsValues) continue;
-      (this.#values[group] ??= []).push(value);
+    }
+  }
+
+  #keep(
+    groups: Int32Array,
+    values: Float64Array | Int32Array,
+    codes: ArrayLike<number> | null,
+  ): void {
+    for (let row = 0; row < groups.length; row++) {
+      const group = groups[row]!;
+      if (group < 0) continue;
+      (this.#values[group] ??= []).push(values[codes === null ? row : codes[row]!]!);
       this.kept++;
     }
   }

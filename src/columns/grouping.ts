@@ -1,8 +1,8 @@
 /**
  * Groups the rows of batches by the entries of key columns; counts them and folds the numbers of measures.
  *
- * A measure's numbers are folded into one `PackedNumbers` per group (count, exact sum, least, most, on request all of
- * them). Its other entries (nulls, texts) are not folded: they are part of the group's key. Entries are equal when
+ * A measure's numbers are folded into one `PackedNumbers` per group (count, exact sum, on request least and most
+ * or all of them). Its other entries (nulls, texts) are not folded: they are part of the group's key. Entries are equal when
  * `Object.is` says so, zeros apart; what else is equal the caller merges. Groups come in the order of their first row.
  *
  * Memory is that of the groups. Check `isFull` after each batch: `take` empties it, and a group may come again later.
@@ -11,7 +11,7 @@ import type { Column, DictionaryColumn, Entry, Selection } from './column.ts';
 import { isNullAt } from './column.ts';
 import type { PackedNumbers } from './exact-sum.ts';
 import { ByEntry } from './by-entry.ts';
-import { GroupSums } from './group-sums.ts';
+import { GroupSums, type MeasureOrder } from './group-sums.ts';
 
 export interface Group {
   readonly keys: readonly Entry[];
@@ -19,11 +19,6 @@ export interface Group {
   readonly measures: readonly (PackedNumbers | Entry)[];
   /** Rows. */
   readonly count: number;
-}
-
-export interface MeasureOrder {
-  /** For percentiles. */
-  readonly keepsValues: boolean;
 }
 
 /** Of sums and kept values, about 64 MB. */
@@ -47,7 +42,7 @@ export class Grouping {
       { length: keyCount + measures.length },
       (_, at) => new Coding(at >= keyCount),
     );
-    this.#sums = measures.map(({ keepsValues }) => new GroupSums(keepsValues));
+    this.#sums = measures.map((order) => new GroupSums(order));
     this.#pairs = this.#codings.slice(1).map(() => new Pairs());
   }
 
@@ -204,22 +199,26 @@ class Coding {
 class Pairs {
   #firsts: number[] = [];
   #seconds: number[] = [];
+  /** While there is one second code only, a pair has the number of its first; so many there are. */
+  #plain: number | null = 0;
   /** By first and second, 1 more than the number; replaced by the map once pairs are too many. */
   #table: Int32Array | null = new Int32Array(64);
   #width = 8;
   #map = new Map<number, number>();
 
   get size(): number {
-    return this.#firsts.length;
+    return this.#plain ?? this.#firsts.length;
   }
 
   of(pair: number): { readonly first: number; readonly second: number } {
+    if (this.#plain !== null) return { first: pair, second: 0 };
     return { first: this.#firsts[pair]!, second: this.#seconds[pair]! };
   }
 
   reset(): void {
     this.#firsts = [];
     this.#seconds = [];
+    this.#plain = 0;
     this.#table = new Int32Array(64);
     this.#width = 8;
     this.#map = new Map();
@@ -227,6 +226,15 @@ class Pairs {
 
   /** Replaces each of `firsts` by the number of its pair. Codes are below the counts. */
   number(firsts: Int32Array, seconds: Int32Array, firstCount: number, secondCount: number): void {
+    if (this.#plain !== null && secondCount <= 1) {
+      this.#plain = firstCount;
+      return;
+    }
+    if (this.#plain !== null) {
+      for (let first = 0; first < this.#plain; first++) this.#add(first, 0);
+      this.#plain = null;
+      this.#table = new Int32Array(0);
+    }
     this.#reserve(firstCount, secondCount);
     const table = this.#table;
     const width = this.#width;

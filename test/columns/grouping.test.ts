@@ -53,7 +53,7 @@ test(`groups, counts, sums, ends and values are those of the rows (seed ${SEED})
     const measureCount = oneOf(random, [0, 1, 1, 2]);
     const grouping = new Grouping(
       keyCount,
-      Array.from({ length: measureCount }, () => ({ keepsValues: true })),
+      Array.from({ length: measureCount }, () => ({ isCompared: true, keepsValues: true })),
     );
     const expected = new Map<string, Told>();
     const found = new Map<string, Told>();
@@ -122,7 +122,7 @@ test(`groups, counts, sums, ends and values are those of the rows (seed ${SEED})
 });
 
 test('sums of more rows than the halves of doubles can hold without a carry', () => {
-  const grouping = new Grouping(1, [{ keepsValues: false }]);
+  const grouping = new Grouping(1, [{ isCompared: false, keepsValues: false }]);
   const rows = 65_536;
   // All bits of the low half are set: 2^32 - 1 a row.
   const value = 2 ** 52 + 2 ** 32 - 1 + 0.5;
@@ -140,7 +140,7 @@ test('sums of more rows than the halves of doubles can hold without a carry', ()
 });
 
 test('a full grouping is taken in parts, which hold every row once', () => {
-  const grouping = new Grouping(1, [{ keepsValues: false }]);
+  const grouping = new Grouping(1, [{ isCompared: false, keepsValues: false }]);
   let seen = 0;
   let parts = 0;
   const take = (): void => {

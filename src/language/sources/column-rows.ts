@@ -3,6 +3,7 @@
  * up or compared packed, and rows that fail a test of one column left out by its different cells.
  */
 import type { Column, Entry, Selection } from '../../columns/column.ts';
+import type { MeasureOrder } from '../../columns/group-sums.ts';
 import { Grouping } from '../../columns/grouping.ts';
 import { PackedNumbers } from '../../columns/exact-sum.ts';
 import { EntryTest } from '../../columns/select.ts';
@@ -14,8 +15,8 @@ export interface ColumnCell {
   /** Of the source's schema. */
   readonly index: number;
   readonly decode: (entry: Entry) => Value;
-  /** Null: the cell itself is wanted; else its numbers may be packed, with all of them if `keepsValues`. */
-  readonly numbers: { readonly keepsValues: boolean } | null;
+  /** Null: the cell itself is wanted; else its numbers may be packed. */
+  readonly numbers: MeasureOrder | null;
 }
 
 export interface CellBatch {

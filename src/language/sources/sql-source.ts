@@ -289,7 +289,9 @@ function columnRows(
       column.form === 'plain' &&
       parts !== 'all' &&
       parts.every((part) => part.kind === 'numbers' && part.member === null);
-    const numbers = isPacked ? { keepsValues: isListed(parts) } : null;
+    const numbers = isPacked
+      ? { isCompared: isCompared(parts, null), keepsValues: isListed(parts) }
+      : null;
     return { index, decode: decoders.get(index)!, numbers };
   });
   const indexes = [...decoders.keys()];
