@@ -12,7 +12,13 @@ import {
 } from '../../src/tables/infer/reading.ts';
 import type { Reading } from '../../src/tables/types.ts';
 import { dateSortKey, writtenDate } from '../../src/tables/values/column-dates.ts';
-import { spelledNumber, spellNumber } from '../../src/tables/values/number-spelling.ts';
+import { dateForm, scanned } from '../../src/tables/values/date-scan.ts';
+import {
+  integerForm,
+  numberForm,
+  spelledNumber,
+  spellNumber,
+} from '../../src/tables/values/number-spelling.ts';
 
 function readingOf(cells: readonly string[], context: TextContext): Reading {
   const [counts, forms] = [emptyCounts(), emptyForms()];
@@ -325,7 +331,7 @@ test('a column spelled in a thousand ways is plain text, and its counts stay sma
   let cells = [''];
   for (const parts of ways) cells = cells.flatMap((cell) => parts.map((part) => cell + part));
   const forms = new FormCollector(CSV, Number.POSITIVE_INFINITY);
-  for (const cell of cells) forms.addText(cell);
+  for (const cell of cells) forms.addText(cell, false);
   expect([forms.counts.forms, forms.counts.odd > 0]).toEqual([null, true]);
   const counts = { ...emptyCounts(), string: cells.length };
   const declared = { declaredType: 'string', declaredFormat: 'date-time' };
@@ -354,4 +360,32 @@ test('counts taken back are as if the cell had never been there', () => {
     expect([counts, forms]).toEqual([fresh, freshForms]);
   });
   fc.assert(property, { numRuns: cases(2_000) });
+});
+
+test('the quick look at the most frequent dates sees what the slow one does', () => {
+  const outer = dateForm(' 2024-10-10') - dateForm('2024-10-10');
+  const slow = (text: string): unknown[] => {
+    const form = dateForm(` ${text}`);
+    return form < 0 ? [-1] : [form - outer, Object.values(scanned)];
+  };
+  const ways = [
+    ['2024', '0000', '2023'],
+    ['-02-', '-2-', '/02/', '-12-', '-13-'],
+    ['29', '05', '5', '31', '00'],
+    ['', ' 09:30:00', 'T23:59:59', 't10:00:00', ' 24:00:00', ' 9:30:00', 'T10:60:00', 'T10:00.00'],
+  ];
+  let texts = [''];
+  for (const parts of ways) texts = texts.flatMap((text) => parts.map((part) => text + part));
+  for (const text of texts) {
+    const expected = slow(text);
+    dateForm('1-Jan-2001 3:04:05.6 PM');
+    const form = dateForm(text);
+    const found: unknown[] = form < 0 ? [form] : [form, Object.values(scanned)];
+    expect({ text, found }).toEqual({ text, found: expected });
+  }
+});
+
+test('an integer has the form of its digits', () => {
+  for (const value of [0, -0, 7, -7, 999, 1000, -999, -1000, 123_456, Number.MAX_SAFE_INTEGER])
+    expect(integerForm(value)).toBe(numberForm(String(value)));
 });

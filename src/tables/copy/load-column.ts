@@ -183,13 +183,20 @@ export class LoadColumn {
 
   /** Counts how the cell is spelled. */
   #look(cell: Cell, found: CellClass): void {
-    const { spellsNumbers } = this.#context;
+    const { spellsNumbers, dateFormat } = this.#context;
     if (found === 'blank' || found === 'boolean') return;
+    // In the sample most cells of most files are such, and their texts would have to be made.
+    const isFormless = dateFormat === undefined && found !== 'number';
+    if (isFormless && !this.#forms.isWhole) return;
+    if (isFormless && found === 'integer' && typeof cell === 'number') {
+      if (spellsNumbers) this.#forms.addInteger(cell);
+      return;
+    }
     const text = String(cell);
     if (this.#forms.isFormatted(text)) this.#forms.formatted++;
     if (found !== 'string' && !spellsNumbers) return;
     if (found === 'number' && isPointed(text)) this.#forms.pointed++;
-    if (this.#forms.isWhole) this.#forms.addText(text);
+    if (this.#forms.isWhole) this.#forms.addText(text, found !== 'string');
   }
 
   /** Undefined: missing in a short row. */
@@ -254,7 +261,7 @@ export class LoadColumn {
 
   #takeString(text: string): string | null {
     const { dates } = this.#reading;
-    if (dates && this.#forms.addDate(text)) {
+    if (dates && this.#forms.addDate(text, this.isKeyed)) {
       this.#strings++;
       return text;
     }

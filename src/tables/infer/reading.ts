@@ -2,11 +2,12 @@
  * What the texts of a table are read as, decided from counts alone, so that an edit that changes them decides anew
  * without the file.
  */
-import { dateForm } from '../values/date-scan.ts';
+import { dateForm, isoForm } from '../values/date-scan.ts';
 import { type DateOrder } from '../values/date-form.ts';
 import { type DateStyle, dateStyleOf, declaredStyleOf } from '../values/date-style.ts';
 import {
   hasMarks,
+  integerForm,
   isPointed,
   numberForm,
   type NumberContext,
@@ -261,8 +262,9 @@ export class FormCollector {
     return this.#context.dateFormat !== undefined && isFormatted(text, this.#context);
   }
 
-  addText(text: string): void {
-    const form = formOf(text, this.#context);
+  /** `isNumber`: by its class, so that it is no date. */
+  addText(text: string, isNumber: boolean): void {
+    const form = isNumber ? numberForm(text) : formOf(text, this.#context);
     if (form >= 0) this.#count(form);
     else if (this.#addWithUnit(text)) return;
     else if (++this.#odd > this.#maxOdd) this.giveUp();
@@ -277,12 +279,17 @@ export class FormCollector {
     return true;
   }
 
-  /** False, and nothing counted, for a text that is no date. */
-  addDate(text: string): boolean {
-    const form = dateForm(text);
+  /** False, and nothing counted, for a text that is no date. With `isScanned` its parts are read, too. */
+  addDate(text: string, isScanned: boolean): boolean {
+    const quick = isScanned ? -1 : isoForm(text);
+    const form = quick >= 0 ? quick : dateForm(text);
     if (form >= 0) this.#count(form);
     this.lastDate = form;
     return form >= 0;
+  }
+
+  addInteger(value: number): void {
+    this.#count(integerForm(value));
   }
 
   /** Some cells were not looked at. */

@@ -55,9 +55,10 @@ export const scanned = new ScannedDate();
 /** The form of a date, outer spaces ignored; -1 for any other text. */
 export function dateForm(text: string): number {
   const { length } = text;
-  if (length === 10) {
-    const quick = isoDateForm(text);
-    if (quick >= 0) return quick;
+  const quick = isoForm(text);
+  if (quick >= 0) {
+    readIso(text);
+    return quick;
   }
   if (length < MIN_LENGTH) return -1;
   let from = 0;
@@ -71,8 +72,13 @@ export function dateForm(text: string): number {
   return form < 0 || to - from === length ? form : form + STRIDES.outer;
 }
 
-/** `YYYY-MM-DD`, by far the most frequent form, with nothing around it. */
-function isoDateForm(text: string): number {
+/**
+ * The form of `YYYY-MM-DD`, also with `HH:MM:SS`, by far the most frequent ones, with nothing around them; -1 for any other
+ * text. Leaves `scanned` alone.
+ */
+export function isoForm(text: string): number {
+  const isTimed = text.length === 19;
+  if (!isTimed && text.length !== 10) return -1;
   if (text.charCodeAt(4) !== DASH || text.charCodeAt(7) !== DASH) return -1;
   const century = pairAt(text, 0);
   const rest = pairAt(text, 2);
@@ -81,13 +87,32 @@ function isoDateForm(text: string): number {
   const year = century * 100 + rest;
   if (century < 0 || rest < 0 || year < 1 || month < 1 || month > 12 || day < 1) return -1;
   if (day > 28 && day > daysIn(year, month)) return -1;
-  scanned.year = year;
-  scanned.first = month;
-  scanned.second = day;
-  scanned.hour = scanned.minute = scanned.secondOfMinute = 0;
+  const form = (day < 10 ? PADDED * STRIDES.day : 0) + (month < 10 ? PADDED * STRIDES.month : 0);
+  if (!isTimed) return form;
+  const mark = text.charCodeAt(10);
+  if (mark !== SPACE && mark !== LETTER_T) return -1;
+  if (text.charCodeAt(13) !== COLON || text.charCodeAt(16) !== COLON) return -1;
+  const hour = pairAt(text, 11);
+  const minute = pairAt(text, 14);
+  const second = pairAt(text, 17);
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return -1;
+  return form + timeForm(mark === SPACE ? 3 : 1, hour, 2) + STRIDES.seconds;
+}
+
+function readIso(text: string): void {
+  const isTimed = text.length === 19;
+  scanned.year = pairAt(text, 0) * 100 + pairAt(text, 2);
+  scanned.first = pairAt(text, 5);
+  scanned.second = pairAt(text, 8);
+  scanned.hour = isTimed ? pairAt(text, 11) : 0;
+  scanned.minute = isTimed ? pairAt(text, 14) : 0;
+  scanned.secondOfMinute = isTimed ? pairAt(text, 17) : 0;
   scanned.fraction = '';
   scanned.offset = null;
-  return (day < 10 ? PADDED * STRIDES.day : 0) + (month < 10 ? PADDED * STRIDES.month : 0);
+}
+
+function timeForm(separator: number, hour: number, digits: number): number {
+  return separator * STRIDES.time + padding(hour, digits) * STRIDES.hour;
 }
 
 /** Of two digits; -1 for anything else. */
@@ -272,7 +297,7 @@ function withTime(text: string, at: number, to: number, date: number): number {
   if (minute < 0) return -1;
   scanned.hour = hour;
   scanned.minute = minute;
-  let form = date + separator * STRIDES.time + padding(hour, hourDigits) * STRIDES.hour;
+  let form = date + timeForm(separator, hour, hourDigits);
   let next = hourTo + 3;
   if (text.charCodeAt(next) === COLON) {
     const second = twoDigits(text, next + 1, to, 59);
@@ -352,7 +377,7 @@ function zoneOf(text: string, from: number, to: number): number {
  */
 export function dateKey(text: string, order: DateOrder | null): string | null {
   // A date alone is spelled as its own key.
-  if (text.length === 10 && isoDateForm(text) >= 0) return text;
+  if (text.length === 10 && isoForm(text) >= 0) return text;
   const form = dateForm(text);
   return form < 0 ? null : keyOfScanned(form, order);
 }

@@ -77,6 +77,11 @@ export function numberForm(text: string): number {
   return to - at > MAX_LENGTH ? -1 : scan(text, at, to);
 }
 
+/** `numberForm` of a safe integer in plain digits. */
+export function integerForm(value: number): number {
+  return DATE_FORMS + (value >= 1000 || value <= -1000 ? STRIDES.long : 0);
+}
+
 function scan(text: string, from: number, to: number): number {
   let end = digitsEnd(text, from, to);
   const isZero = text.charCodeAt(from) === ZERO;
