@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Client, type Service, startService } from '../support/service.ts';
+import { duckRows, parquetFile } from '../plugins/parquet-table.ts';
 import { refused, stopped } from './sql-attempts.ts';
 
 let svc: Service;
@@ -19,6 +20,9 @@ beforeAll(async () => {
         { name: 'bob', city: 'Graz', tags: [] },
       ]),
       'big.csv': 'n\n9007199254740991\n-5\n',
+      'typed.parquet': await parquetFile(`SELECT * FROM (VALUES
+        ('ann', 12345678901234567890123456.78::DECIMAL(38,2), 18446744073709551615::UBIGINT, 1.10::DECIMAL(10,2)),
+        ('cy', -1.50, 7, -2.25)) AS t(who, wide, code, small)`),
       'letters.csv': 'a,A,"q""t"\n1,2,3\n',
       'secret.csv': 'code\nxylophone\n',
     },
@@ -32,7 +36,7 @@ beforeAll(async () => {
     },
   });
   await svc.createSuperuser('root');
-  for (const name of ['sales/orders', 'people', 'big', 'letters'])
+  for (const name of ['sales/orders', 'people', 'big', 'letters', 'typed'])
     await svc.accounts.grant('user', name, 'read');
   await svc.accounts.grant('writer', 'secret', 'write');
   root = await svc.as('root');
@@ -102,6 +106,23 @@ describe('tables', () => {
       body: '{"sql":"select n + 2 as a, :id as b from big where n > 0","params":{"id":9007199254740993}}',
     });
     expect(text).toContain('[{"a":9007199254740993,"b":9007199254740993}]');
+  });
+
+  test('keep decimals and unsigned integers to the last digit, across kinds and into a file', async () => {
+    const sql =
+      'select o.id, t.wide, t.code, t.small * 2 as twice from typed t join "sales/orders" o on o.customer = t.who where o.id <> 3 order by o.id';
+    expect(await rows(sql)).toEqual([
+      { id: 1, wide: '12345678901234567890123456.78', code: '18446744073709551615', twice: 2.2 },
+      { id: 4, wide: -1.5, code: 7, twice: -4.5 },
+    ]);
+    expect(await rows("select who from typed where code = '18446744073709551615'")).toHaveLength(1);
+    const answer = await user.fetch('/api/sql?format=parquet', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ sql: 'select small, wide from typed' }),
+    });
+    const [first] = await duckRows(new Uint8Array(await answer.arrayBuffer()));
+    expect(first!.map(String)).toEqual(['1.10', '12345678901234567890123456.78']);
   });
 
   test('have columns with names of their own, also where case or the query does not tell them apart', async () => {

@@ -28,6 +28,7 @@ import {
   placeOfText,
   possibleTables,
   readStatement,
+  shortened,
   type Statement,
 } from './statement.ts';
 
@@ -119,10 +120,14 @@ class Preparation {
     const order = requireLookedUp(this.run.scope.datasets, 'datasets', name);
     if (order === null) {
       const names = [...this.run.scope.datasetNames, ...Object.keys(this.queries)];
-      throw new Problem('unknown_source', `Unknown dataset '${name}' or no permission to read it`, {
-        place: placeOfName(this.text, name),
-        ...unknownDataset(name, names),
-      });
+      throw new Problem(
+        'unknown_source',
+        `Unknown dataset '${shortened(name)}' or no permission to read it`,
+        {
+          place: placeOfName(this.text, name),
+          ...unknownDataset(name, names),
+        },
+      );
     }
     this.db.addDataset(order);
   }
@@ -195,10 +200,10 @@ function problemOf(
     const table = name === written ? undefined : written.slice(0, cut);
     if (what === 'function') return unknownFunction(name, text);
     if (what === 'column')
-      return new Problem('unknown_column', `Unknown column '${written}'`, {
+      return new Problem('unknown_column', `Unknown column '${shortened(written)}'`, {
         ...place(name, table),
         ...unknownName(name, db?.columns ?? []),
-        listsAllowed: true,
+        listsAllowed: db !== undefined && db.columns.length > 0,
       });
   }
   const near =
@@ -214,8 +219,8 @@ function problemOf(
       }
     };
     const found = /^['"`[]/.test(wrong)
-      ? `Not closed: ${wrong}`
-      : `SQL is not understood at '${wrong}'`;
+      ? `Not closed: ${shortened(wrong)}`
+      : `SQL is not understood at '${shortened(wrong)}'`;
     return new Problem('syntax', found, { place: placeOfText(text, wrong, isWrong) });
   }
   if (message === 'incomplete input') {
@@ -230,7 +235,7 @@ function problemOf(
 }
 
 function unknownFunction(name: string, text: Statement): Problem {
-  return new Problem('unknown_function', `Unknown function '${name}'`, {
+  return new Problem('unknown_function', `Unknown function '${shortened(name)}'`, {
     place: placeOfName(text, name),
     ...unknownName(name, SQL_FUNCTIONS),
   });
@@ -239,9 +244,13 @@ function unknownFunction(name: string, text: Statement): Problem {
 function refusalProblem({ refused: { kind, name } }: Refusal, text: Statement): Problem {
   if (kind === 'function') return unknownFunction(name, text);
   if (kind === 'table')
-    return new Problem('unknown_source', `Unknown dataset '${name}' or no permission to read it`, {
-      place: placeOfName(text, name),
-    });
+    return new Problem(
+      'unknown_source',
+      `Unknown dataset '${shortened(name)}' or no permission to read it`,
+      {
+        place: placeOfName(text, name),
+      },
+    );
   return new Problem('syntax', 'A statement may only read');
 }
 

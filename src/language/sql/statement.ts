@@ -62,15 +62,21 @@ function requireReading(tokens: readonly Token[], text: string): void {
   if (first === undefined)
     throw syntax('There is no statement', { at: Math.max(0, text.length - 1), length: 1 });
   if (!READING.includes(first.text.toUpperCase())) {
-    const shown = first.text.length > 40 ? `${first.text.slice(0, 40)}…` : first.text;
     throw syntax(
-      `A statement only reads, so it begins with SELECT, WITH or VALUES, not ${shown}`,
+      `A statement only reads, so it begins with SELECT, WITH or VALUES, not ${shortened(first.text)}`,
       first,
     );
   }
   const end = tokens.findIndex((token) => token.text === ';');
   const second = end < 0 ? undefined : tokens.slice(end).find((token) => token.text !== ';');
   if (second) throw syntax('One statement at a time: there is more after the semicolon', second);
+}
+
+const MAX_SHOWN = 64;
+
+/** For messages: a name may be as long as a statement. */
+export function shortened(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
 function syntax(text: string, { at, length }: Place): Problem {
