@@ -36,7 +36,7 @@ import {
   withoutCalculationChain,
 } from './recalculation.ts';
 import { type RowChange, SheetEdit, type SheetEditResult } from './sheet-edit.ts';
-import { type CreatedRows, extendedTables } from './sheet-tables.ts';
+import { calculatedColumns, type CreatedRows, extendedTables } from './sheet-tables.ts';
 
 export const LEGACY_IS_READ_ONLY = 'Legacy .xls workbooks are read-only; convert the file to .xlsx';
 
@@ -70,12 +70,14 @@ export async function editWorkbook(
   }
   const rows = new TargetRows(dialect, changes);
   const kinds = await readDateKinds(book);
+  const filled = rows.created && (await calculatedColumns(book.archive, sheet.entry, rows.created));
   const result = await new SheetEdit({
     book,
     sheet,
     kinds,
     changes: rows.changes,
     templateRow: rows.templateRow,
+    calculatedColumns: filled ?? new Set(),
     columns: { first: dialect.firstColumn, end: dialect.firstColumn + dialect.width },
     isDraft: rows.removable.length > 0,
   }).run();
@@ -92,7 +94,9 @@ export async function editWorkbook(
   const after = removed === null ? book : { ...book, workbookText: removed.workbookText };
   if (removed !== null) rows.close(removed.shift);
   const chain =
-    result.hasLostFormulas || removed !== null ? await withoutCalculationChain(book) : null;
+    result.hasLostFormulas || result.hasFilledFormulas || removed !== null
+      ? await withoutCalculationChain(book)
+      : null;
   if (chain !== null) {
     for (const [entry, text] of chain.replaced) parts.replaceText(entry, text);
     parts.remove(chain.removed);
@@ -138,7 +142,7 @@ export async function editWorkbook(
       ...followed.changedSheets,
       ...((await mayNameTables(book, sheet)) ? [sheet.name] : []),
     ],
-    isReread: followed.isReread || dialect.total !== null,
+    isReread: followed.isReread || result.hasFilledFormulas || dialect.total !== null,
   };
 }
 

@@ -8,6 +8,7 @@ import { type PackedPart, PartSplice } from '../archive/part-writer.ts';
 import { parseRange, rangeText, referenceText, united } from '../cell-reference.ts';
 import { isBlank } from '../table-sink.ts';
 import { CellContent, spelledNumber } from '../xlsx/cell-content.ts';
+import { shiftFormula } from '../xlsx/formula.ts';
 import type { WorkbookPackage, Worksheet } from '../xlsx/package.ts';
 import type { CellSpan, RowScanner } from '../xlsx/row-scanner.ts';
 import { ABSENT } from '../xlsx/sheet-tag.ts';
@@ -56,6 +57,8 @@ interface SheetEditOptions {
   readonly changes: ReadonlyMap<number, RowChange>;
   /** Sheet row whose cell styles new rows get; null for none. */
   readonly templateRow: number | null;
+  /** Of the sheet: where new rows get its formulas, too. */
+  readonly calculatedColumns: ReadonlySet<number>;
   /** Those of the table, from 0; `end` is exclusive. */
   readonly columns: { readonly first: number; readonly end: number };
   /** The part is rewritten once more. */
@@ -68,6 +71,7 @@ export interface SheetEditResult {
   readonly changed: ChangedCells;
   readonly delivered: readonly DeliveredCell[];
   readonly hasLostFormulas: boolean;
+  readonly hasFilledFormulas: boolean;
   readonly hasFormulas: boolean;
 }
 
@@ -93,6 +97,8 @@ export class SheetEdit {
   readonly #cells: ChangedCell[] = [];
   readonly #delivered: DeliveredCell[] = [];
   #templateStyles: readonly number[] = [];
+  readonly #templateFormulas = new Map<number, string>();
+  #hasFilled = false;
   #head: SheetHead | null = null;
   #prefix = '';
 
@@ -123,6 +129,7 @@ export class SheetEdit {
         changed: this.#changed,
         delivered: this.#delivered,
         hasLostFormulas: this.#formulas.hasLost,
+        hasFilledFormulas: this.#hasFilled,
         hasFormulas: this.#formulas.hasAny,
       };
     } finally {
@@ -241,6 +248,7 @@ export class SheetEdit {
       const value = change && !waits ? this.#wanted(change, cell.column) : undefined;
       if (change && value !== undefined) patches.push(...this.#changeCell(cell, value, change));
       else if (cell.formulaFrom !== ABSENT) patches.push(...this.#keepFormula(cell));
+      if (row.number === this.#options.templateRow) this.#noteFormula(cell);
     }
     if (change) {
       this.#passedRows++;
@@ -248,6 +256,12 @@ export class SheetEdit {
     }
     // Insertions before a cell precede its replacement.
     this.#apply(patches.sort((a, b) => a.from - b.from || a.to - b.to));
+  }
+
+  #noteFormula(cell: CellSpan): void {
+    if (cell.formulaFrom === ABSENT || !this.#options.calculatedColumns.has(cell.column)) return;
+    const formula = this.#content.formulaAt(this.#window.text, cell);
+    if (formula !== '') this.#templateFormulas.set(cell.column, formula);
   }
 
   #apply(patches: readonly Patch[]): void {
@@ -358,6 +372,17 @@ export class SheetEdit {
     for (let column = first; column < end; column++) {
       const cell = this.#wanted(change, column);
       if (cell === undefined || !isMissing(column)) continue;
+      const formula = this.#formulaFor(rowNumber, column, change);
+      if (formula !== null) {
+        const style = this.#newStyle(column, change, rowStyle);
+        const position = { row: rowNumber, column };
+        this.#changed.add(position, true);
+        added.push({
+          column,
+          markup: formulaMarkup(this.#prefix, referenceText(position), style, formula),
+        });
+        continue;
+      }
       const style = this.#newStyle(column, change, rowStyle);
       const { value, after } = this.#stored(cell, style, column, change);
       if (value === null && (style === 0 || !('create' in change.origin))) continue;
@@ -372,6 +397,14 @@ export class SheetEdit {
       });
     }
     return added;
+  }
+
+  /** Of the row above, as it would be filled down; null where there is none. */
+  #formulaFor(row: number, column: number, { origin, cells }: RowChange): string | null {
+    const formula = this.#templateFormulas.get(column);
+    if (formula === undefined || !('create' in origin) || cells.has(column)) return null;
+    this.#hasFilled = true;
+    return shiftFormula(formula, row - this.#options.templateRow!, 0);
   }
 
   /** Undefined: the present cell stays. */
@@ -438,6 +471,11 @@ function cellMarkup(prefix: string, reference: string, style: number, value: Nat
   const space = /^\s|\s$|\s\s|[\t\n]/.test(value) ? ' xml:space="preserve"' : '';
   const text = `<${prefix}t${space}>${sheetText(value)}</${prefix}t>`;
   return `${open} t="inlineStr"><${prefix}is>${text}</${prefix}is>${close}`;
+}
+
+function formulaMarkup(prefix: string, reference: string, style: number, formula: string): string {
+  const open = `<${prefix}c r="${reference}"${style > 0 ? ` s="${style}"` : ''}>`;
+  return `${open}<${prefix}f>${sheetText(formula)}</${prefix}f></${prefix}c>`;
 }
 
 function refuseUnwritable(text: string): void {

@@ -28,6 +28,34 @@ export async function extendedTables(
   return extended;
 }
 
+/**
+ * Columns (in the sheet, from 0) of a table that the rows extend or lie in, which it fills with formulas
+ * (`calculatedColumnFormula`). Throws `unreadable-file`.
+ */
+export async function calculatedColumns(
+  archive: Archive,
+  sheet: ArchiveEntry,
+  rows: CreatedRows,
+): Promise<Set<number>> {
+  const columns = new Set<number>();
+  for (const { type, entry } of await relationshipsOf(archive, sheet.name)) {
+    if (type !== 'table') continue;
+    const cursor = new XmlCursor(await partText(archive, entry), entry.name);
+    let range: CellRange | null = null;
+    let column = -1;
+    while (cursor.next()) {
+      if (cursor.kind === 'close') continue;
+      if (range === null) {
+        range = parseRange(cursor.attribute('ref') ?? '');
+        const isAbove = range && range.first.row < rows.first && range.last.row >= rows.first - 1;
+        if (!isAbove) break;
+      } else if (cursor.local === 'tableColumn') column++;
+      else if (cursor.local === 'calculatedColumnFormula') columns.add(range.first.column + column);
+    }
+  }
+  return columns;
+}
+
 /** Null when the table ends elsewhere, contains the rows already, or ends with its totals. */
 function extendedTable(text: string, part: string, rows: CreatedRows): string | null {
   const cursor = new XmlCursor(text, part);

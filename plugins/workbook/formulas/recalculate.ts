@@ -53,8 +53,13 @@ export async function newResults(
 ): Promise<Results> {
   const scope = await WorkbookScope.of(edited.book, (entry) => edited.parts.textOf(entry));
   const formulas = await formulasOf(edited, scope);
+  const changed = new Set(
+    changes.map(({ sheet, top, left }) => keyOf({ sheet, row: top, column: left })),
+  );
   const isMoved = (cell: FormulaCell): boolean =>
-    moved !== null && NUMBERS_ROWS.test(cell.template.text);
+    (moved !== null && NUMBERS_ROWS.test(cell.template.text)) ||
+    // A formula that was filled down with a new row.
+    (!cell.hasValue && changed.has(keyOf(cell)));
   const reached = formulas.length > most ? null : dependents(formulas, changes, isMoved);
   const results = new Map<number, Map<number, Map<number, NewResult>>>();
   if (reached?.size === 0) return results;

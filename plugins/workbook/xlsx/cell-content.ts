@@ -121,6 +121,13 @@ export class CellContent {
     return typeof result === 'number' ? this.#shown(result, style) : result;
   }
 
+  /** Without `=`; '' for one that belongs to several cells. */
+  formulaAt(text: string, cell: CellSpan): string {
+    const element = text.slice(cell.formulaFrom, cell.formulaTo);
+    const formula = this.#formulaOf(element, cell);
+    return formula.kind === 'array' || formula.kind === 'table' ? '' : formula.text;
+  }
+
   #formulaOf(element: string, { row, column }: CellPosition): Formula {
     const formula = parseFormula(element, this.#context.part);
     if (formula.kind !== 'shared' || formula.text !== '') return formula;
