@@ -20,6 +20,8 @@ afterAll(() => svc[Symbol.asyncDispose]());
 
 const LINES = `{"ts":1795168800.25,"host":"alpha","msg":"<b>hi</b>"}\nlevel=warn order=17\n\nhello world\n`;
 
+const ORDER = '<dt>order</dt><dd><code>17</code></dd>';
+
 async function explained(user: string, lines: string, sourcetype = ''): Promise<Response> {
   const client = await svc.as(user);
   const body = new URLSearchParams({ lines, sourcetype });
@@ -31,13 +33,14 @@ test('who may send events sees format, time, host and fields of each line; nothi
     const answer = await explained(user, LINES);
     const text = await answer.text();
     expect([user, answer.status]).toEqual([user, 200]);
-    expect(text.match(/<tr>/g)).toHaveLength(4);
+    expect(text.match(/<li class="card">/g)).toHaveLength(3);
     for (const part of [
       '2026-11-20T10:00:00.250000Z',
       'from ts',
       'alpha',
       'from host',
-      'order: 17',
+      ORDER,
+      'No fields',
     ])
       expect(text).toContain(part);
     expect(text).toContain('&lt;b&gt;hi&lt;/b&gt;');
@@ -49,9 +52,9 @@ test('who may send events sees format, time, host and fields of each line; nothi
 
 test('a sourcetype chooses', async () => {
   expect(await (await explained('root', 'level=warn order=17', 'none')).text()).not.toContain(
-    'order: 17',
+    ORDER,
   );
-  expect(await (await explained('root', 'order=17', 'kv')).text()).toContain('order: 17');
+  expect(await (await explained('root', 'order=17', 'kv')).text()).toContain(ORDER);
 });
 
 test('nobody else', async () => {

@@ -9,9 +9,7 @@ import { readOnlyMode } from '../../http/route.ts';
 import { requireEventRight } from '../../operations/events/event-access.ts';
 import { explainEvents } from '../../operations/events/events.ts';
 import { pageReply } from '../page-reply.ts';
-import { cell } from '../parts/cells.tsx';
 import { PostForm } from '../parts/forms.tsx';
-import { Rows } from '../parts/table.tsx';
 import type { FrameView, Page } from '../frame.tsx';
 
 const checks = { access: 'user', cacheControl: PRIVATE } as const satisfies RouteRules;
@@ -63,7 +61,7 @@ const lineFormatsPage: Page<View> = {
   name: 'line-formats',
   layout: 'wide',
   title: () => 'What is found in a line',
-  styles: ['document.css'],
+  styles: ['events.css'],
   trail: () => [{ label: 'Events', href: '/events' }],
   content: (view, frame) => (
     <>
@@ -80,7 +78,7 @@ const lineFormatsPage: Page<View> = {
 
 function Lines({ view, frame }: { view: View; frame: FrameView }) {
   return (
-    <PostForm class="stack" frame={frame} to="/events/explain">
+    <PostForm class="stack explain" frame={frame} to="/events/explain">
       <label>
         Lines
         <textarea name="lines" rows="8" required spellcheck="false" wrap="off" safe>
@@ -103,51 +101,58 @@ function Found({ found }: { found: readonly LineExplanation[] }) {
   return (
     <section>
       <h2>Found</h2>
-      <Rows<LineExplanation, null>
-        label="What is found in each line"
-        around={null}
-        items={found}
-        columns={[
-          cell('Line', ({ line }) => <code safe>{line.slice(0, MAX_LINE_CHARACTERS)}</code>),
-          cell('Format', ({ format }) => <span safe>{format ?? 'none'}</span>),
-          cell('Time', ({ time, time_from: from }) => (
-            <FromText value={time ?? 'when it arrives'} from={from} />
-          )),
-          cell('Host', ({ host, host_from: from }) => (
-            <FromText value={host ?? 'of the sender'} from={from} />
-          )),
-          cell('Fields', ({ fields }) => <Fields fields={fields} />),
-        ]}
-      />
+      <ol class="plain-list cards explained" role="list">
+        {found.map((one) => (
+          <li class="card">
+            <code class="line-text" safe>
+              {one.line.slice(0, MAX_LINE_CHARACTERS)}
+            </code>
+            <dl class="facts">
+              <Fact name="Format" value={one.format ?? 'none'} />
+              <Fact name="Time" value={one.time ?? 'when it arrives'} from={one.time_from} />
+              <Fact name="Host" value={one.host ?? 'of the sender'} from={one.host_from} />
+            </dl>
+            <Fields fields={one.fields} />
+          </li>
+        ))}
+      </ol>
     </section>
   );
 }
 
-function FromText({ value, from }: { value: string; from: string | null }) {
+function Fact({ name, value, from = null }: { name: string; value: string; from?: string | null }) {
   return (
-    <>
-      <span class="nowrap" safe>
-        {value}
-      </span>
-      {from !== null && (
-        <>
-          {' '}
-          <span class="fine" safe>{`from ${from}`}</span>
-        </>
-      )}
-    </>
+    <div>
+      <dt safe>{name}</dt>
+      <dd>
+        <span safe>{value}</span>
+        {from !== null && (
+          <>
+            {' '}
+            <span class="fine" safe>{`from ${from}`}</span>
+          </>
+        )}
+      </dd>
+    </div>
   );
 }
 
+/** The time stands above. */
 function Fields({ fields }: { fields: string }) {
-  const members = Object.entries(JSON.parse(fields) as Record<string, unknown>);
+  const members = Object.entries(JSON.parse(fields) as Record<string, unknown>).filter(
+    ([name]) => name !== 'event_time',
+  );
+  if (members.length === 0) return <p class="fine">No fields</p>;
   return (
-    <>
+    <dl class="facts">
       {members.map(([name, value]) => (
         <div>
-          <code safe>{`${name}: ${JSON.stringify(value)}`.slice(0, MAX_LINE_CHARACTERS)}</code>
+          <dt safe>{name}</dt>
+          <dd>
+            <code safe>{JSON.stringify(value).slice(0, MAX_LINE_CHARACTERS)}</code>
+          </dd>
         </div>
       ))}
-    </>
+    </dl>
   );
 }
