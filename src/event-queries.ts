@@ -51,8 +51,8 @@ function sealedEvents(reader: EventReader): SealedEvents {
     },
     term: (text) => reader.sealedTerm(text, 'data'),
     problems: () => sealed.problems.map(problemText),
-    tables: ({ texts, ...wanted }) => {
-      const terms = texts.map((text) => ({ folded: foldedText(text), inData: true }));
+    tables: ({ terms: asked, ...wanted }) => {
+      const terms = asked.map((text) => ({ folded: foldedText(text), inData: true }));
       const hint = { ...wanted, terms };
       if (sealed.partsFor(hint).length === 0) return null;
       return {

@@ -19,6 +19,7 @@ import { compressors } from 'hyparquet-compressors';
 import { makeEventFilter } from '../../src/event-queries.ts';
 import type { EventDraft } from '../../src/events/event.ts';
 import { STRATEGY } from '../../src/events/limits.ts';
+import { eachMember, membersIn, withFieldColumns } from '../../src/events/parts/field-columns.ts';
 import { readParts } from '../../src/events/parts/manifest.ts';
 import { sealStep } from '../../src/events/parts/sealer.ts';
 import { DROPPED_MICROS } from '../../src/events/parts/sealed-store.ts';
@@ -382,4 +383,33 @@ test('a part is only taken in when its events are as they were read', () => {
   withStore(rows, (store) => store.sealed.recover(NOW + DROPPED_MICROS + 1));
   expect(existsSync(pathOf(part!))).toBe(false);
   expect(existsSync(join(rows, 'events/other/notes.schema.json'))).toBe(true);
+});
+
+test('members are columns where many events have them with few values, as they stand in the JSON', () => {
+  const members = (json: string): [string, string][] => {
+    const found: [string, string][] = [];
+    eachMember(json, (name, value) => found.push([name, value]));
+    return found;
+  };
+  expect(members('{}')).toEqual([]);
+  expect(members('[1]')).toEqual([]);
+  expect(members('{"a":1.50,"b":"x,\\"}","c":{"d":[1,{"e":"]"}]},"f\\"g":[],"h":null}')).toEqual([
+    ['a', '1.50'],
+    ['b', '"x,\\"}"'],
+    ['c', '{"d":[1,{"e":"]"}]}'],
+    ['f\\"g', '[]'],
+    ['h', 'null'],
+  ]);
+  const rows = Array.from({ length: 100 }, (_, at) => ({
+    fields: `{"few":${at % 3},"own":${at}${at === 7 ? ',"rare":1' : ''},"not plain":1}`,
+  }));
+  const { names, rows: same } = withFieldColumns(rows);
+  expect(names).toEqual(['few']);
+  expect([...same]).toEqual(rows);
+  expect(membersIn(`SELECT fields -> '$."a"', fields ->> '$."b:c"' FROM events`)).toEqual([
+    'a',
+    'b:c',
+  ]);
+  for (const sql of ['json(fields)', 'fields -> ?', 'svc_spaced_has(json( fields), ?)'])
+    expect(membersIn(`SELECT fields -> '$."a"' FROM events WHERE ${sql}`)).toBeNull();
 });

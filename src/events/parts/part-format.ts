@@ -9,6 +9,8 @@ import { foldedText } from '../read/term.ts';
 
 export const PARTS_FOLDER = 'events';
 export const GROUPS_KEY = 'svc.groups';
+/** Of the columns with members of `fields`. */
+export const FIELD_PREFIX = 'fields.';
 
 /** An event as it is sealed; `fields` is JSON text. */
 export interface SealedRow {
@@ -35,6 +37,8 @@ export interface GroupFacts {
   readonly maxTime: number;
   /** All texts are ASCII. */
   readonly ascii: boolean;
+  /** Members that are columns; null where `fields` of some event do not read as such. */
+  readonly fields: readonly string[] | null;
   /** Place, bytes and CRC-32 of the filter. */
   readonly filter: { readonly at: number; readonly size: number; readonly crc: number };
 }

@@ -97,7 +97,7 @@ export class PartReader {
     return bytes;
   }
 
-  texts(group: Group, name: PartColumn): TextColumn {
+  texts(group: Group, name: string): TextColumn {
     return told(() => {
       const { dictionary, codes, values, present } = this.#chunk(group, name);
       const all = new Int32Array(group.rows);
@@ -158,7 +158,9 @@ export class PartReader {
   }
 
   #chunk(group: Group, name: string) {
-    const { start, end } = group.chunks.get(name)!;
+    const place = group.chunks.get(name);
+    if (place === undefined) throw new PartDamage(`it has no column ${name}`);
+    const { start, end } = place;
     const bytes = this.#bytes(start, end - start);
     let page = pageAt(bytes, 0);
     let dictionary: string[] = [];

@@ -22,8 +22,10 @@ import {
 } from '../../tables/parquet/format.ts';
 import { annotated, type OutputColumn, ParquetOutput } from '../../tables/parquet/output.ts';
 import { ThriftStruct, ThriftType } from '../../tables/parquet/thrift.ts';
+import { eachMember, withFieldColumns } from './field-columns.ts';
 import {
   dayOf,
+  FIELD_PREFIX,
   folderOf,
   GROUPS_KEY,
   PART_COLUMNS,
@@ -118,7 +120,9 @@ function writeRows(
   rows: Iterable<SealedRow>,
   groupRows: number,
 ): Omit<NewPart, 'file'> {
-  const columns = columnsOf();
+  const { names, rows: all } = withFieldColumns(rows);
+  const fields = new FieldCells(names);
+  const columns = [...columnsOf(), ...fields.columns];
   const output = new ParquetOutput(columns, STYLE.codec);
   const hash = createHash('sha256');
   let fileBytes = 0;
@@ -129,33 +133,44 @@ function writeRows(
   };
   const filter = new TextFilter();
   const groups: GroupFacts[] = [];
-  const all = new Bounds();
+  const bounds = new Bounds();
   let group = new Bounds();
   const finish = (): void => {
     const bits = filter.take();
     const at = output.place(bits);
     put(bits);
     const { rows: count, minId, maxId, minTime, maxTime, ascii } = group;
-    const facts = { rows: count, minId, maxId, minTime, maxTime, ascii };
+    const facts = { rows: count, minId, maxId, minTime, maxTime, ascii, fields: fields.take() };
     groups.push({ ...facts, filter: { at, size: bits.length, crc: zlib.crc32(bits) } });
     for (const piece of output.group(count)) put(piece);
     group = new Bounds();
   };
   put(MAGIC);
-  for (const row of rows) {
+  for (const row of all) {
+    fields.read(row.fields);
     for (const column of columns) column.add(row);
     filter.add(row.data);
     if (row.fields !== row.data) filter.add(row.fields);
     for (const text of [row.sourcetype, row.source, row.host]) filter.add(text);
     if (group.rows === 0) filter.add(row.index);
     group.add(row);
-    all.add(row);
+    bounds.add(row);
     if (group.rows >= groupRows || group.characters >= GROUP_CHARACTERS) finish();
   }
   if (group.rows > 0) finish();
   const footer = output.footer([[GROUPS_KEY, JSON.stringify(groups)]]);
   put(footer);
-  const { index, rows: count, bytes, minId, maxId, minTime, maxTime, minCreated, maxCreated } = all;
+  const {
+    index,
+    rows: count,
+    bytes,
+    minId,
+    maxId,
+    minTime,
+    maxTime,
+    minCreated,
+    maxCreated,
+  } = bounds;
   return {
     index,
     rows: count,
@@ -200,28 +215,68 @@ class Bounds {
   }
 }
 
+/** Members of the fields of one row after the other. */
+class FieldCells {
+  readonly columns: readonly WrittenColumn[];
+  readonly #names: readonly string[];
+  readonly #values = new Map<string, string | null>();
+  #isSound = true;
+
+  constructor(names: readonly string[]) {
+    this.#names = names;
+    this.columns = names.map((name) => {
+      const column = columnNamed(FIELD_PREFIX + name, 'json');
+      return { ...column, add: () => column.leaves[0]!.writer.add(this.#values.get(name)!) };
+    });
+  }
+
+  read(fields: string): void {
+    for (const name of this.#names) this.#values.set(name, null);
+    eachMember(fields, (name, value) => {
+      const known = this.#values.get(name);
+      // Of two members of a name SQL takes one.
+      if (typeof known === 'string') this.#isSound = false;
+      else if (known === null) this.#values.set(name, value);
+    });
+  }
+
+  /** Of the rows since the last call; null when they had a name twice. */
+  take(): readonly string[] | null {
+    const isSound = this.#isSound;
+    this.#isSound = true;
+    return isSound ? this.#names : null;
+  }
+}
+
+function columnNamed(name: string, kind: Kind): OutputColumn {
+  const [physical, values, annotate] = typeOf(kind);
+  const writer = new ColumnWriter(physical, values, { definition: 1, repetition: 0 }, STYLE);
+  const element = new ThriftStruct()
+    .set(SchemaField.type, ThriftType.i32, physical)
+    .set(SchemaField.repetition, ThriftType.i32, Repetition.optional)
+    .set(SchemaField.name, ThriftType.binary, new TextEncoder().encode(name));
+  return { elements: [annotate(element)], leaves: [{ path: [name], writer }] };
+}
+
 function columnsOf(): WrittenColumn[] {
   return PART_COLUMNS.map(({ name, kind }) => {
-    const [physical, values, annotate] = typeOf(kind);
-    const writer = new ColumnWriter(physical, values, { definition: 1, repetition: 0 }, STYLE);
-    const element = new ThriftStruct()
-      .set(SchemaField.type, ThriftType.i32, physical)
-      .set(SchemaField.repetition, ThriftType.i32, Repetition.optional)
-      .set(SchemaField.name, ThriftType.binary, new TextEncoder().encode(name));
+    const column = columnNamed(name, kind);
+    const [{ writer }] = column.leaves as [OutputColumn['leaves'][number]];
     const add = (row: SealedRow): void => {
       const value = name === 'fields' && row.fields === row.data ? null : row[name];
       // The writer takes numbers of 53 bits; times of far years have more.
       const isLarge = typeof value === 'number' && !Number.isSafeInteger(value);
       writer.add(isLarge ? BigInt(value) : value);
     };
-    return { elements: [annotate(element)], leaves: [{ path: [name], writer }], add };
+    return { ...column, add };
   });
 }
 
+type Kind = (typeof PART_COLUMNS)[number]['kind'];
 type Annotate = (element: ThriftStruct) => ThriftStruct;
 const { struct } = ThriftType;
 
-function typeOf(kind: (typeof PART_COLUMNS)[number]['kind']): [number, ColumnValues, Annotate] {
+function typeOf(kind: Kind): [number, ColumnValues, Annotate] {
   switch (kind) {
     case 'long':
       return [Physical.int64, new LongValues(), (element) => element];

@@ -9,7 +9,8 @@ import { Database } from 'bun:sqlite';
 import { timeText } from '../event-time.ts';
 import { foldedText, registerTermFunctions } from '../read/term.ts';
 import { goneOf, type Part, readParts } from './manifest.ts';
-import { filterHas, type PartColumn } from './part-format.ts';
+import { membersIn } from './field-columns.ts';
+import { FIELD_PREFIX, filterHas, type PartColumn } from './part-format.ts';
 import { type Group, PartDamage, PartReader } from './part-reader.ts';
 
 /** What every wanted event fulfils. Null: no limit. */
@@ -22,9 +23,14 @@ export interface PartHint {
   readonly highestId: number | null;
   /** Folded texts of `data`, or of any member but the times. */
   readonly terms: readonly { readonly folded: string; readonly inData: boolean }[];
-  readonly equals: readonly {
+  /** Texts of a column, and values of a member of `fields`, that may be those of a wanted event. */
+  readonly texts: readonly {
     readonly column: 'sourcetype' | 'source' | 'host';
-    readonly values: readonly string[];
+    readonly test: (text: string) => boolean;
+  }[];
+  readonly members: readonly {
+    readonly member: string;
+    readonly test: (value: unknown) => boolean;
   }[];
 }
 
@@ -35,7 +41,8 @@ export const NO_HINT: PartHint = {
   lowestId: null,
   highestId: null,
   terms: [],
-  equals: [],
+  texts: [],
+  members: [],
 };
 
 export interface PartProblem {
@@ -168,7 +175,7 @@ export class SealedTier {
    * number of events that are all within the bounds of the hint, in place of their tables.
    */
   *tables(hint: PartHint, sql: string, whole?: (rows: number) => void): Generator<Database> {
-    const columns = columnsIn(sql);
+    const columns = new NeededColumns(sql);
     for (const part of this.partsFor(hint)) {
       if (whole !== undefined && isInside(part, hint)) {
         whole(part.rows - part.gone);
@@ -201,7 +208,7 @@ export class SealedTier {
     read: (db: Database) => Iterable<Row>,
   ): Generator<Row> {
     const sign = order.endsWith('DESC') ? -1 : 1;
-    const columns = columnsIn(sql);
+    const columns = new NeededColumns(sql);
     const bound = (one: Part | Group): number =>
       order.startsWith('id')
         ? sign > 0
@@ -289,13 +296,13 @@ export class SealedTier {
   }
 
   /** Null when no row is left. */
-  #load(part: Part, group: Group, hint: PartHint, columns: ReadonlySet<Named>): Database | null {
+  #load(part: Part, group: Group, hint: PartHint, columns: NeededColumns): Database | null {
     if (this.#problems.has(part.no)) return null;
     try {
       const rows = new GroupRows(this.#reader(part), part, group);
       const kept = rows.kept(hint, part.gone === 0 ? null : this.#goneOf(part.no));
       if (kept.length === 0) return null;
-      const values = COLUMNS.map((name) => (columns.has(name) ? rows.column(name) : null));
+      const values = COLUMNS.map((name) => columns.of(rows, name));
       const db = this.#free.pop() ?? newTable();
       insert(db, kept, values);
       return db;
@@ -334,7 +341,7 @@ export class GroupRows {
   kept(hint: PartHint, gone: ReadonlySet<number> | null): Uint32Array {
     const { rows, minId, maxId, minTime, maxTime } = this.#group;
     const tests: ((row: number) => boolean)[] = [];
-    const { earliest, latest, lowestId, highestId, terms, equals } = hint;
+    const { earliest, latest, lowestId, highestId, terms, members } = hint;
     const within = (
       name: PartColumn,
       low: number | null,
@@ -353,10 +360,15 @@ export class GroupRows {
       const { numbers } = this.#reader.numbers(this.#group, 'id');
       tests.push((row) => !gone.has(numbers[row]!));
     }
-    for (const { column, values } of equals) {
+    const byText = (column: string, isOne: (text: string) => boolean): void => {
       const { texts, codes } = this.#reader.texts(this.#group, column);
-      const isOne = texts.map((text) => values.includes(text));
-      tests.push((row) => isOne[codes[row]!]!);
+      const wanted = texts.map(isOne);
+      tests.push((row) => codes[row]! >= 0 && wanted[codes[row]!]!);
+    };
+    for (const { column, test } of hint.texts) byText(column, test);
+    for (const { member, test } of members) {
+      if (!this.#hasMember(member)) continue;
+      byText(FIELD_PREFIX + member, (json) => test(JSON.parse(json)));
     }
     const inData = terms.filter((term) => term.inData);
     if (inData.length > 0) {
@@ -370,6 +382,32 @@ export class GroupRows {
     let count = 0;
     for (let row = 0; row < rows; row++) if (tests.every((test) => test(row))) kept[count++] = row;
     return kept.subarray(0, count);
+  }
+
+  #hasMember(name: string): boolean {
+    return this.#group.fields?.includes(name) ?? false;
+  }
+
+  /** Objects with these members alone; null where they are no columns. */
+  fieldsOf(members: readonly string[]): ((row: number) => string) | null {
+    if (!members.every((name) => this.#hasMember(name))) return null;
+    const columns = members.map((name) => {
+      const { texts, codes } = this.#reader.texts(this.#group, FIELD_PREFIX + name);
+      return { codes, pairs: texts.map((json) => `"${name}":${json}`) };
+    });
+    if (columns.length === 1) {
+      const [{ codes, pairs }] = columns as [(typeof columns)[number]];
+      const objects = pairs.map((pair) => `{${pair}}`);
+      return (row) => (codes[row]! < 0 ? '{}' : objects[codes[row]!]!);
+    }
+    return (row) => {
+      let text = '';
+      for (const { codes, pairs } of columns) {
+        const code = codes[row]!;
+        if (code >= 0) text += text === '' ? pairs[code]! : `,${pairs[code]!}`;
+      }
+      return `{${text}}`;
+    };
   }
 
   column(name: Named): (row: number) => string | number | null {
@@ -427,9 +465,22 @@ function isInside(
   );
 }
 
-/** A name in a text of another meaning only loads more. */
-function columnsIn(sql: string): ReadonlySet<Named> {
-  return new Set(COLUMNS.filter((name) => new RegExp(`\\b${name}\\b`).test(sql)));
+/** What a statement reads. A name in a text of another meaning only loads more. */
+class NeededColumns {
+  readonly #names: ReadonlySet<Named>;
+  /** Null for all of `fields`. */
+  readonly #members: readonly string[] | null;
+
+  constructor(sql: string) {
+    this.#names = new Set(COLUMNS.filter((name) => new RegExp(`\\b${name}\\b`).test(sql)));
+    this.#members = membersIn(sql);
+  }
+
+  of(rows: GroupRows, name: Named): ((row: number) => string | number | null) | null {
+    if (!this.#names.has(name)) return null;
+    const own = name === 'fields' && this.#members !== null ? rows.fieldsOf(this.#members) : null;
+    return own ?? rows.column(name);
+  }
 }
 
 function newTable(): Database {

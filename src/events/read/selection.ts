@@ -105,10 +105,11 @@ export function selectionHint(
       .map(foldedText)
       .filter((folded) => !isTimeLike(folded) && !/[:,\s]/.test(folded))
       .map((folded) => ({ folded, inData: false })),
-    equals: Object.entries(others).map(([column, value]) => ({
+    texts: Object.entries(others).map(([column, value]) => ({
       column: column as 'host',
-      values: [value],
+      test: (text) => text === value,
     })),
+    members: [],
   };
 }
 

@@ -3,7 +3,12 @@ import type { Database } from 'bun:sqlite';
 import { type Grants, grantsCoverEvents } from '../../accounts/rights/permissions.ts';
 import { fold } from '../expressions/term-match.ts';
 import { microsOf } from '../expressions/time.ts';
-import { EVENT_COLUMNS, type EventColumnName, type RowCondition } from './source.ts';
+import {
+  EVENT_COLUMNS,
+  type EventColumnName,
+  type RowCondition,
+  type CompareOp,
+} from './source.ts';
 import {
   type MoreTables,
   type SqlColumn,
@@ -42,10 +47,15 @@ export interface SealedHint {
   readonly lowestId: number | null;
   readonly highestId: number | null;
   /** Of `data`. */
-  readonly texts: readonly string[];
-  readonly equals: readonly {
+  readonly terms: readonly string[];
+  readonly texts: readonly {
     readonly column: 'sourcetype' | 'source' | 'host';
-    readonly values: readonly string[];
+    readonly test: (text: string) => boolean;
+  }[];
+  /** Of `extracted_fields`: true for more than the wanted values. */
+  readonly members: readonly {
+    readonly member: string;
+    readonly test: (value: unknown) => boolean;
   }[];
 }
 
@@ -155,8 +165,9 @@ function hintOf(
   conditions: readonly RowCondition[],
 ): SealedHint {
   const names: (readonly string[])[] = readable === null ? [] : [readable];
-  const texts: string[] = [];
-  const equals: SealedHint['equals'][number][] = [];
+  const terms: string[] = [];
+  const texts: SealedHint['texts'][number][] = [];
+  const members: SealedHint['members'][number][] = [];
   const bounds = {
     earliest: -Infinity,
     latest: Infinity,
@@ -165,7 +176,9 @@ function hintOf(
   };
   for (const condition of conditions) {
     const { kind, column } = condition;
-    if (kind === 'contains-folded' && column === 'data') texts.push(condition.text);
+    if (kind === 'contains-folded' && column === 'data') terms.push(condition.text);
+    if ('member' in condition && column === 'extracted_fields')
+      members.push({ member: condition.member, test: (value) => mayMeet(condition, value) });
     if (kind === 'time' && column === '_time') {
       const { from, to, isOpenEnded } = condition;
       if (from !== null) bounds.earliest = Math.max(bounds.earliest, microsOf(from));
@@ -185,8 +198,11 @@ function hintOf(
             ? values
             : store.indexNames().filter((name) => values.includes(fold(name))),
         );
-      else if (kind === 'equals' && TEXTS.includes(column))
-        equals.push({ column: column as 'host', values });
+      else if (TEXTS.includes(column))
+        texts.push({
+          column: column as 'host',
+          test: (text) => values.includes(kind === 'equals' ? text : fold(text)),
+        });
     }
   }
   const [first, ...others] = names;
@@ -198,9 +214,33 @@ function hintOf(
     latest: finite(bounds.latest),
     lowestId: finite(bounds.lowestId),
     highestId: finite(bounds.highestId),
+    terms,
     texts,
-    equals,
+    members,
   };
+}
+
+/** Whether a value may meet a condition on its member, as `memberCondition` has it in SQL. */
+function mayMeet(condition: Extract<RowCondition, { member: string }>, value: unknown): boolean {
+  if (value === null) return false;
+  if (typeof value === 'number') {
+    // Its last digits are not known.
+    if (!(Math.abs(value) < Number.MAX_SAFE_INTEGER)) return true;
+    if (condition.kind === 'member-number') return compares(value, condition.op, condition.value);
+    const wanted: readonly unknown[] =
+      condition.kind === 'member-equals' ? condition.values : condition.numbers;
+    return wanted.includes(value);
+  }
+  if (typeof value !== 'string' || condition.kind === 'member-number') return true;
+  if (condition.kind === 'member-equals') return condition.values.includes(value);
+  return /[^\x00-\x7f]|^\[/.test(value) || condition.texts.includes(value.toLowerCase());
+}
+
+function compares(a: number, op: CompareOp, b: number): boolean {
+  if (op === '=') return a === b;
+  if (op === '<') return a < b;
+  if (op === '<=') return a <= b;
+  return op === '>' ? a > b : a >= b;
 }
 
 function partsOf(
