@@ -36,6 +36,9 @@ export interface Tool {
   readonly call: (call: ToolCall) => Promise<ToolResult>;
 }
 
+/** Of one kind; an agent chooses badly among more. */
+export const MAX_TOOLS = 100;
+
 export const READER = { readOnlyHint: true, idempotentHint: true, openWorldHint: false } as const;
 
 const AUTHENTICATION_REQUIRED =

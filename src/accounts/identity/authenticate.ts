@@ -15,7 +15,7 @@ import type {
   RequestCredentials,
 } from './method.ts';
 import { inBackground } from './method.ts';
-import { methods as allMethods } from './methods/index.ts';
+import { methods } from './methods/index.ts';
 import type { Caller, Principal } from '../rights/principal.ts';
 import { dueAfterUse, noteSessionUse } from './sessions.ts';
 
@@ -46,7 +46,6 @@ interface Proven {
 export function authenticate(
   services: AuthServices,
   credentials: RequestCredentials,
-  methods: readonly AuthenticationMethod[] = allMethods,
 ): MaybePromise<Authentication> {
   const claims: Claimed[] = [];
   for (const method of methods) {

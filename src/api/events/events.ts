@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { eventJson } from '../../events/event.ts';
-import type { Verb } from '../../accounts/rights/principal.ts';
 import { LIST_HEADERS } from '../../events/read/read-jobs.ts';
 import { ALL_EVENTS } from '../../events/read/selection.ts';
 import { AppError } from '../../base/errors.ts';
@@ -153,7 +152,7 @@ export const eventRoutes = new Elysia({ name: 'events', prefix: '/api/events' })
 
 async function list(context: Context): Promise<Reply> {
   const { services, user, origin, request } = context;
-  const format = await afterRight(context, 'read', () => formatOf(context));
+  const format = await afterRight(context, () => formatOf(context));
   const query = readListQuery(context);
   if ('reply' in query) {
     // A missing right to read is reported before anything else.
@@ -285,15 +284,15 @@ export function requireFormat(context: Context, type: string = TYPES.json): void
 
 /** As `requireFormat`; a missing right to read is reported first. */
 export async function requireReadableFormat(context: Context, type: string): Promise<void> {
-  await afterRight(context, 'read', () => requireFormat(context, type));
+  await afterRight(context, () => requireFormat(context, type));
 }
 
-/** Runs `look`; when it throws, a missing right is reported instead of its error. */
-async function afterRight<Value>(context: Context, verb: Verb, look: () => Value): Promise<Value> {
+/** Runs `look`; when it throws, a missing right to read is reported instead of its error. */
+async function afterRight<Value>(context: Context, look: () => Value): Promise<Value> {
   try {
     return look();
   } catch (error) {
-    await requireEventRight(context.services, context.user, context.origin, verb);
+    await requireEventRight(context.services, context.user, context.origin, 'read');
     throw error;
   }
 }

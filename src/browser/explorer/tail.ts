@@ -266,7 +266,7 @@ function openStream(query: string, reader: StreamReader): () => void {
     const error = await ask(address(), init).catch((one: unknown) => one);
     told.abort();
     if (isClosed) return;
-    const isRefusal = error instanceof Refused && error.isTold;
+    const isRefusal = error instanceof Refused && error.isFromServer;
     if (isRefusal && error.status < 500) reader.refused(error.message);
     else timer = window.setTimeout(connect, RETRY_MS);
   };

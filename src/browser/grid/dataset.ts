@@ -14,7 +14,7 @@ import { type GridActions, startKeyboard } from './table/keyboard.ts';
 import { startPointer } from './table/pointer.ts';
 import { mayPass, RowStore } from './table/rows.ts';
 import { GridTable } from './table/table.ts';
-import { type Begun, findBegun, openForm } from './view/begun.ts';
+import { type Begun, findBegun, openForm } from './view/early-input.ts';
 import { chipsOf, openFilter } from './view/chips.ts';
 import { openColumnMenu } from './view/column-menu.ts';
 import { openColumns } from './view/columns-dialog.ts';

@@ -6,8 +6,8 @@ export class Refused extends Error {
     /** 0: no response. */
     readonly status: number,
     message: string,
-    /** The server said so, not something in between. */
-    readonly isTold = false,
+    /** The reason is the server's, not a proxy's. */
+    readonly isFromServer = false,
   ) {
     super(message);
   }

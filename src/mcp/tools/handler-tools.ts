@@ -11,11 +11,9 @@ import { callHandler } from '../../operations/files/handlers.ts';
 import { JsonText, writeJson } from '../json-text.ts';
 import { isObject, type Members } from '../message.ts';
 import { toolName } from '../tool-name.ts';
-import { type Tool, type ToolCall, type ToolResult, tooLarge } from '../tool.ts';
+import { type Tool, type ToolCall, type ToolResult, tooLarge, MAX_TOOLS } from '../tool.ts';
 import type { ServerServices } from '../../http/context.ts';
 
-/** More tools than this only confuse whoever chooses among them. */
-const MAX_TOOLS = 100;
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 /** One operation of a handler, as its program describes it. */

@@ -10,14 +10,12 @@ import {
 } from '../../operations/events/saved-searches.ts';
 import type { Principal } from '../../accounts/rights/principal.ts';
 import { toolName } from '../tool-name.ts';
-import type { Tool } from '../tool.ts';
+import { MAX_TOOLS, type Tool } from '../tool.ts';
 import { isSql } from '../../language/syntax/sql-statement.ts';
 import { namedParameters } from '../../language/sql/statement.ts';
 import { runSql, searchEvents } from './search-events.ts';
 import type { ServerServices } from '../../http/context.ts';
 
-/** More tools than this only confuse whoever chooses among them. */
-const MAX_TOOLS = 100;
 const MAX_QUERY_SHOWN = 500;
 
 /** The saved searches of the caller as tools of their own, where `mcp.saved_searches` is on. */

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { timeOf } from '../../language/expressions/time.ts';
-import { ASK, beginning, pathOf } from './asked.ts';
+import { ASK, beginning, pathOf } from './explorer-state.ts';
 import { UtcTime } from '../parts/values.tsx';
 
 export interface QueryProblem {

@@ -41,7 +41,7 @@ import {
   FIRST_SPAN,
   MAX_ROWS,
   wholeQuery,
-} from './asked.ts';
+} from './explorer-state.ts';
 import { formOf, type ResultForm } from './result-view.ts';
 import { pageReply } from '../page-reply.ts';
 import {

@@ -2,7 +2,7 @@ import { JsonNumber } from '../../base/json/json.ts';
 import { parseTime, timeText } from '../../events/event-time.ts';
 import { fieldTerm, termsAdder } from '../../language/syntax/refine.ts';
 import type { EventField, EventLine, EventResultsView, ResultCell } from './event-results.tsx';
-import { addressOf, type Asked } from './asked.ts';
+import { addressOf, type Asked } from './explorer-state.ts';
 
 /** Characters of all links; fields beyond get none. */
 const MAX_LINK_CHARACTERS = 512 * 1024;

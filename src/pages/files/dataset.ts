@@ -13,7 +13,7 @@ import { mayReadOriginal } from '../../operations/files/content.ts';
 import { readOnlyReason } from '../../operations/files/resources.ts';
 import { hintsOf, mayChangeRows, queryRows } from '../../operations/files/datasets.ts';
 import { assetNamed } from '../assets.ts';
-import { ASK } from '../events/asked.ts';
+import { ASK } from '../events/explorer-state.ts';
 import { parseFilter, withMember } from '../grid/conditions.ts';
 import { describeMember } from '../grid/filter-words.ts';
 import type { GridData } from '../grid/model.ts';

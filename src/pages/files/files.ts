@@ -19,7 +19,7 @@ import { requireAccess } from '../../operations/access.ts';
 import { findByPath } from '../../operations/files/content.ts';
 import { READ_METHODS, requireWritable, summariseRows } from '../../operations/files/datasets.ts';
 import { contentReply } from './content-reply.ts';
-import { ASK } from '../events/asked.ts';
+import { ASK } from '../events/explorer-state.ts';
 import { datasetPageReply } from './dataset.ts';
 import { explorerReply } from '../events/events.tsx';
 import { historyFormReply, historyPageReply } from './history.tsx';
