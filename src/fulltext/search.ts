@@ -61,6 +61,7 @@ export class Search {
   readonly #path: string;
   readonly #snapshot: string;
   readonly #requests: RebuildRequests;
+  readonly #asked = new Set<Promise<FoundPage>>();
   #stopFollowing: (() => void) | null = null;
   readonly indexer: Indexer;
   readonly rebuilds: Rebuilds;
@@ -75,7 +76,7 @@ export class Search {
       client: indexClient(pools.index, this.#path),
       path: this.#path,
       published,
-      contents,
+      contents: { ...contents, release: (copy) => void this.#release(copy) },
       temporary: folder,
       snapshot: this.#snapshot,
       limits: () => ({
@@ -143,16 +144,25 @@ export class Search {
       isTolerant: config().search.typo_tolerance,
     };
     const timeoutMs = config().limits.query_timeout_seconds * 1000;
-    const response = await pools.query
+    const asked = pools.query
       .request('search', order, { timeoutMs })
+      .then((response) => response.json() as Promise<FoundPage>);
+    this.#asked.add(asked);
+    const page = await asked
       .catch((error: unknown) => {
         this.#noteDamage(error);
         throw error;
-      });
-    const page = (await response.json()) as FoundPage;
+      })
+      .finally(() => this.#asked.delete(asked));
     for (const no of page.unread) void this.indexer.follow(byNo.get(no)!);
     const hits = page.hits.map(({ no, ...hit }) => ({ ...hit, resource: byNo.get(no)! }));
     return { hits, hasMore: page.hasMore };
+  }
+
+  /** Searches under way may still read it. */
+  async #release(copy: string): Promise<void> {
+    await Promise.allSettled(this.#asked);
+    this.#options.contents.release(copy);
   }
 
   #noteDamage(error: unknown): void {

@@ -1,7 +1,7 @@
 /** The state beside a folder stays in proportion to its files, and searches read rows from the typed copies (DS-151). */
 import { expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../support/database.ts';
 import { startService } from '../support/service.ts';
@@ -93,4 +93,23 @@ test('rows of a copy that is gone have no text until they are read again, by the
   await until(async () => (await searched(root, 'donau')).results[0]?.title === 'Passau');
   expect(await searched(root, 'donau')).toEqual(whole);
   expect(readdirSync(tables).filter((file) => file.endsWith('.sqlite'))).toHaveLength(1);
+});
+
+test('while a changed file is read again, results are whole rows of the one version or the other (DS-152)', async () => {
+  const rows = (version: string): string =>
+    `title,word\n${Array.from({ length: 20_000 }, (_, n) => `${version} ${n + 1},shared`).join('\n')}\n`;
+  await using svc = await startService({ files: { 'list.csv': rows('before') } });
+  await svc.accounts.user('root', { superuser: true });
+  const root = await svc.as('root');
+  const titles = async (q: string): Promise<string[]> => {
+    const { results } = await searched(root, q, { limit: '100' });
+    for (const { title, row_id: row, snippet } of results) {
+      expect(title).toMatch(new RegExp(`^(before|after) ${row}$`));
+      expect(snippet).toStartWith(`title: ${title} | word: <mark>`);
+    }
+    return results.map(({ title }) => title);
+  };
+  await until(async () => (await titles('shared')).length === 100);
+  writeFileSync(join(svc.docroot, 'list.csv'), rows('after'));
+  await until(async () => (await titles('shared'))[0] === 'after 1');
 });

@@ -3,8 +3,9 @@
  * loses the ids of his rows (DS-48).
  */
 import { Database } from 'bun:sqlite';
-import { mkdirSync, renameSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { expect, test } from 'bun:test';
 import { AppError } from '../../src/base/errors.ts';
 import { sourceOf } from '../../src/base/files/file-source.ts';
@@ -72,7 +73,11 @@ async function build({ target, out, generation, sequence, ids }: BuildOrder): Pr
 }
 
 /** The copies in a folder that outlives them, and what was built. */
-function openTables(folder: TemporaryFolder, beforeBuild = async () => {}) {
+function openTables(
+  folder: TemporaryFolder,
+  beforeBuild = async () => {},
+  isRead: (copy: string) => boolean = () => false,
+) {
   const built: BuildOrder[] = [];
   const tables = new Tables({
     dir: folder.at('copies'),
@@ -83,7 +88,7 @@ function openTables(folder: TemporaryFolder, beforeBuild = async () => {}) {
     },
     open: ({ path }) => openSource(path),
     onProblem: () => {},
-    isRead: () => false,
+    isRead,
     now: () => Date.now(),
     log: testLog().log,
   });
@@ -181,6 +186,35 @@ test('an edit of another sheet, cut off before, is finished in a copy before the
   await tables.current(sheet);
   expect(built.map(({ ids }) => ids?.lastRowId)).toEqual([7]);
   await tables.close();
+});
+
+test('a replaced copy stays while the search reads it, and then goes; a later start takes the newer one (DS-152)', async () => {
+  using folder = temporaryFolder({ 'w.xlsx': 'old' });
+  mkdirSync(folder.at('copies'));
+  const sheet = sheetOf(folder);
+  const copies = () => readdirSync(folder.at('copies')).filter((name) => name.endsWith('.sqlite'));
+  const { tables } = openTables(folder, undefined, () => true);
+  const old = basename((await tables.current(sheet)).path);
+  folder.write('w.xlsx', 'newer');
+  const present = basename((await tables.current(sheet)).path);
+  expect(copies().sort()).toEqual([old, present].sort());
+  tables.release(present);
+  expect(copies().sort()).toEqual([old, present].sort());
+  await tables.close();
+
+  const later = openTables(folder);
+  expect(basename((await later.tables.current(sheet)).path)).toBe(present);
+  expect(later.built).toEqual([]);
+  expect(copies()).toEqual([present]);
+  await later.tables.close();
+
+  const { tables: again } = openTables(folder, undefined, () => true);
+  await again.current(sheet);
+  folder.write('w.xlsx', 'newest');
+  const last = basename((await again.current(sheet)).path);
+  again.release(present);
+  expect(copies()).toEqual([last]);
+  await again.close();
 });
 
 test('what was found wrong with a version before a call is not told to it (DS-33, DS-143)', async () => {

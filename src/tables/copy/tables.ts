@@ -281,6 +281,7 @@ export class Tables {
 
   /** Nobody reads a copy of that name any more: deletes it if another one has replaced it. */
   release(copy: string): void {
+    if (this.#isClosed) return;
     const id = copy.slice(0, copy.indexOf('.'));
     const { table = null, reopening = null } = this.#entries.get(id) ?? {};
     const isPresent = table ? basename(table.path) === copy : this.#folder.has(copy);
