@@ -317,22 +317,27 @@ function checkStatement(order: SearchOrder, sources: OpenSources, parts: SearchP
   const watch: RunWatch = { meter, onRead: () => {} };
   const { context } = createContext({ ...environmentOf(order, sources, parts), watch });
   const answer = { notices: [], stages: [], parameters: [], canonical: null };
+  let isOpen = false;
   try {
     const { schema } = openStatement({
       ...order,
       text: order.query,
       sql: order.sql!,
       meter,
-      query: (text) => ({
-        schema: checkQuery(parseQuery(text, { implicitTerms: order.implicitTerms }), context),
-        batches: [],
-      }),
+      query: (text) => {
+        const query = parseQuery(text, { implicitTerms: order.implicitTerms });
+        const schema = checkQuery(query, context);
+        isOpen ||= schema.isOpen;
+        return { schema, batches: [] };
+      },
       onClose: (close) => sources.onClose(close),
     });
     return { ...answer, valid: true, errors: [], columns: schema.names };
   } catch (error) {
     const problem = placing(order)(error);
     if (!(problem instanceof Problem)) throw error;
+    if (isOpen && problem.code === 'unknown_column')
+      return { ...answer, valid: true, errors: [], columns: null };
     return { ...answer, valid: false, errors: [problem.told(order.query)], columns: null };
   }
 }

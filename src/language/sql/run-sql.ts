@@ -37,6 +37,8 @@ export interface SqlOrder {
   readonly queries: Readonly<Record<string, string>>;
   /** Of the parameters without a name; integers past 2^53 as `{int}`. */
   readonly values: readonly Value[];
+  /** Such integers by name, which are doubles for the search language. */
+  readonly exactly: Readonly<Record<string, Value>>;
   /** Rows left out before the first. */
   readonly offset: number;
 }
@@ -260,6 +262,7 @@ type Stored = string | number | bigint | null;
 /** Throws `unknown_placeholder` for a parameter without a value, and for a value without a parameter. */
 function valuesOf({ tokens }: Statement, { parameters, sql }: SqlRun): Bound {
   const asked = tokens.filter(({ kind }) => kind === 'value');
+  const given = { ...parameters, ...sql.exactly };
   const problem = (text: string, place?: Place): Problem =>
     new Problem('unknown_placeholder', text, {
       ...(place && { place: { at: place.at, length: place.length } }),
@@ -275,7 +278,7 @@ function valuesOf({ tokens }: Statement, { parameters, sql }: SqlRun): Bound {
           `There is no value for the parameter ${token.text}: send 'params' as a list`,
           token,
         );
-    } else if (Object.hasOwn(parameters, name)) named[token.text] = boundValue(parameters[name]!);
+    } else if (Object.hasOwn(given, name)) named[token.text] = boundValue(given[name]!);
     else throw problem(`There is no value for the parameter ${token.text}`, token);
   }
   if (highest < sql.values.length)

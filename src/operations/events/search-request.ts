@@ -62,6 +62,7 @@ export function readSqlRequest(body: unknown, accepted: Format, config: Config):
     with: queries,
     params,
     offset: _offset,
+    explain: _explain,
     ...rest
   } = requireObject(body, 'sql');
   if (typeof query !== 'string') throw new BadSearchRequest('sql must be a string');
@@ -77,12 +78,8 @@ export function readSqlRequest(body: unknown, accepted: Format, config: Config):
   const values = isList
     ? params.map((one, at) => exact(one) ?? parameterValue(String(at), one))
     : [];
-  const named = isList ? {} : exactValues(params);
-  return {
-    ...request,
-    parameters: { ...request.parameters, ...named },
-    sql: { queries: queriesOf(queries ?? {}), values, offset },
-  };
+  const exactly = isList ? {} : exactValues(params);
+  return { ...request, sql: { queries: queriesOf(queries ?? {}), values, exactly, offset } };
 }
 
 /** Integers past 2^53, which the language has as doubles. */
