@@ -1,8 +1,8 @@
 /**
  * Columns of a large typed copy as files beside it, for questions about all rows. Made in the query worker when a
- * column is first asked for; they belong to one sequence of the copy, so the next edit makes them useless.
+ * column is first asked for; they belong to one state of the copy, so the next edit makes them useless.
  *
- * `<copy>-columns/<sequence>.<column>`, moved into place when complete. Whatever happens to them, the rows are still
+ * `<copy>-columns/<state>.<column>`, moved into place when complete. Whatever happens to them, the rows are still
  * there: null means to read those.
  */
 import type { Database } from 'bun:sqlite';
@@ -20,7 +20,7 @@ import { shortId } from '../../base/ids.ts';
 import { type Column, columnOf, type Entry } from '../../columns/column.ts';
 import { ColumnReader, ColumnWriter, DamagedColumn } from '../../columns/column-file.ts';
 import { STRATEGY } from '../limits.ts';
-import { readMeta } from './table-meta.ts';
+import { readMeta, type TableState } from './table-meta.ts';
 import { COLUMNS_SUFFIX } from './copy-seal.ts';
 
 export interface ColumnBatch {
@@ -37,14 +37,17 @@ const DRAFT_MS = 600_000;
 export class TableColumns {
   readonly #db: Database;
   readonly #folder: string;
-  readonly #sequence: number;
+  /** The sequence, and what else tells the copy from one of the same name that was put in its place. */
+  readonly #state: string;
   readonly #lastRowId: number;
   readonly #mostBytes: number;
 
-  private constructor(db: Database, path: string, sequence: number, lastRowId: number) {
+  private constructor(db: Database, path: string, state: TableState) {
     this.#db = db;
     this.#folder = path + COLUMNS_SUFFIX;
-    this.#sequence = sequence;
+    const { sequence, stamp, rowCount, lastRowId, counts } = state;
+    const told = Bun.hash(JSON.stringify([stamp.size, stamp.mtimeNs, rowCount, lastRowId, counts]));
+    this.#state = `${sequence}-${told.toString(36)}`;
     this.#lastRowId = lastRowId;
     this.#mostBytes = statSync(path).size * STRATEGY.columnShare;
   }
@@ -53,12 +56,13 @@ export class TableColumns {
   static of(db: Database, path: string): TableColumns | null {
     const state = readMeta(db, 'state');
     if (state === null || state.rowCount < STRATEGY.columnsFromRows) return null;
-    return new TableColumns(db, path, state.sequence, state.lastRowId);
+    return new TableColumns(db, path, state);
   }
 
   /**
    * All rows in the order of their ids; columns by their names in the copy. `tick` is called for every batch and may
-   * throw. Null when a column cannot be had, or is not there and `isMade` is false. Throws DamagedColumn, also between batches: the next reading makes it anew.
+   * throw. Null when a column cannot be had, or is not there and `isMade` is false. Throws DamagedColumn, also between
+   * batches: the next reading makes it anew.
    */
   read(names: readonly string[], tick: () => void, isMade = true): Iterable<ColumnBatch> | null {
     const readers: ColumnReader[] = [];
@@ -109,7 +113,7 @@ export class TableColumns {
   }
 
   #pathOf(name: string): string {
-    return join(this.#folder, `${this.#sequence}.${name}`);
+    return join(this.#folder, `${this.#state}.${name}`);
   }
 
   #open(name: string): ColumnReader | null {
@@ -161,7 +165,9 @@ export class TableColumns {
       const file = statSync(path, { throwIfNoEntry: false });
       if (file === undefined) continue;
       const isLeftover = name.endsWith('.draft') && Date.now() - file.mtimeMs > DRAFT_MS;
-      if (isLeftover || Number.parseInt(name, 10) < this.#sequence) rmSync(path, { force: true });
+      // A reader of the state before may still make one, of a state that is gone.
+      const isOther = !name.startsWith(`${this.#state}.`);
+      if (isLeftover || isOther) rmSync(path, { force: true });
       else bytes += file.size;
     }
     return bytes;
