@@ -1,8 +1,10 @@
 /**
  * Changes that are made: answers, row ids, stored values, no-ops, companions (DS-48, DS-71, DS-74, DS-78, DS-80, DS-81).
  */
+import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   auditAfter,
   bytesOf,
@@ -25,6 +27,7 @@ const shared = sharedService({
   files: {
     'answers.csv': 'a,b\n1,x\n2,y\n',
     'ids.csv': 'a\n10\n20\n30\n40\n',
+    'older.csv': 'a\n10\n20\n30\n',
     'values.csv': 'text,whole,num,flag\nx,1,1.5,true\n',
     'same.csv': 'text,whole,num,flag,blank\n"x", 7 ,2.50,TRUE,\ny,5,2.50,false,\n',
     'types.csv': 'n,t\n1,a\nx,b\n3,c\n',
@@ -120,6 +123,24 @@ test('ids stay with their rows: delete leaves gaps, no id comes twice, also afte
   ]);
   expect((await remove(writer(), 'ids', 5)).detail).toBe('Row 5 not found');
   expect(bytesOf(shared.service, 'ids.csv')).toBe('a\n10\n31\n60\n70\n');
+});
+
+test('ids stay when copies of an earlier format are made anew (DS-48)', async () => {
+  expect((await remove(writer(), 'older', 2)).status).toBe(200);
+  expect(idsOf(await rows('older'))).toEqual([1, 3]);
+  await shared.service.kill();
+  const folder = join(shared.service.stateDir, 'tables');
+  for (const name of readdirSync(folder).filter((one) => one.endsWith('.sqlite'))) {
+    const db = new Database(join(folder, name));
+    db.run(
+      `UPDATE meta SET value = json_set(json_remove(value, '$.context', '$.columns[0].forms'), '$.format', 2) WHERE key = 'table'`,
+    );
+    db.run(`UPDATE meta SET value = json_remove(value, '$.forms') WHERE key = 'state'`);
+    db.close();
+  }
+  await shared.service.start();
+  expect(idsOf(await rows('older'))).toEqual([1, 3]);
+  expect((await create(writer(), 'older', [{ a: 40 }])).rowIds).toEqual([4]);
 });
 
 describe('values and how they are stored (DS-78)', () => {

@@ -92,7 +92,7 @@ export class CopyFolder {
       const isOurs = table?.head.rel === target.rel && table.head.sheet === target.sheet;
       if (table && isOurs) {
         newest = table;
-        if (!isAsLeft) this.suspect(table);
+        if (!isAsLeft && table.outdated === null) this.suspect(table);
       } else {
         table?.close();
         this.remove(path);

@@ -120,6 +120,25 @@ export function readMeta<K extends MetaKey>(db: Database, key: K): MetaValue<K> 
   return META[key](value) ? (value as MetaValue<K>) : null;
 }
 
+/** Of a copy in an earlier format, with what later ones added left blank: enough for its row ids. */
+export function readFormer(db: Database): { head: TableHead; state: TableState } | null {
+  const value = (key: MetaKey): Record<string, unknown> => {
+    const row = db
+      .query<{ value: string }, SQLQueryBindings[]>('SELECT value FROM meta WHERE key = ?')
+      .get(key);
+    return { ...(row && (JSON.parse(row.value) as Record<string, unknown>)) };
+  };
+  const [table, state] = [value('table'), value('state')];
+  const columns = Array.isArray(table['columns']) ? (table['columns'] as object[]) : [];
+  const head = {
+    context: {},
+    ...table,
+    columns: columns.map((column) => ({ counts: {}, forms: {}, ...column })),
+  };
+  const filled = { forms: columns.map(() => ({})), ...state };
+  return isTableHead(head) && isTableState(filled) ? { head, state: filled } : null;
+}
+
 /** Null removes the key. */
 export function writeMeta<K extends MetaKey>(
   db: Database,

@@ -13,6 +13,7 @@ import { asNoSpace } from '../../base/errors.ts';
 import { requireRoom } from '../../base/files/disk-room.ts';
 import { areReadSo, presentReadings } from '../infer/reading.ts';
 import {
+  readFormer,
   readMeta,
   readSegments,
   type StoredSegment,
@@ -77,6 +78,7 @@ export class Table {
     reader: Database,
     head: TableHead,
     state: TableState,
+    isFormer = false,
   ) {
     this.#reader = reader;
     this.head = head;
@@ -87,12 +89,12 @@ export class Table {
         ? head.columns
         : head.columns.filter((column) => column.declared);
     // Also when the process ended before the types could follow an edit.
-    this.outdated = hasTypesOf(head, state) ? null : 'types';
+    this.outdated = isFormer ? 'suspect' : hasTypesOf(head, state) ? null : 'types';
     this.indexes = readIndexes(reader);
     this.#trace = traceOf(path);
   }
 
-  /** Null when the file is no copy of the present format. */
+  /** One of an earlier format is `suspect`. Null when the file is no copy, or of a later one. */
   static open(path: string, format: number): Table | null {
     let reader: Database | null = null;
     try {
@@ -100,6 +102,9 @@ export class Table {
       const head = readMeta(reader, 'table');
       const state = readMeta(reader, 'state');
       if (head && state && head.format === format) return new Table(path, reader, head, state);
+      const former = readFormer(reader);
+      if (former !== null && former.head.format < format)
+        return new Table(path, reader, former.head, former.state, true);
     } catch {
       // A torn or foreign file counts as a missing copy, which is rebuilt.
     }
