@@ -5,6 +5,7 @@
  * error, and an answer that is Elysia's own rendering of it, recognised by its text, is replaced: Elysia would show
  * the message of an exception to everybody.
  */
+import { TransformDecodeError } from '@sinclair/typebox/value';
 import { Elysia } from 'elysia';
 import { THROWN_HEADER, type Thrown } from '../host-protocol.ts';
 
@@ -20,6 +21,9 @@ interface Noted {
 }
 
 const MAX_ISSUES = 20;
+
+// Elysia tells it by its name, which a minified executable does not keep, and else ignores it.
+Object.defineProperty(TransformDecodeError, 'name', { value: 'TransformDecodeError' });
 
 /** Awaits lazily loaded plugins and throws what they throw. */
 export async function createRouterApp(router: Elysia): Promise<RouterApp> {
