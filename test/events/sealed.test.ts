@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { makeEventFilter } from '../../src/event-queries.ts';
@@ -281,6 +282,33 @@ test('another reader opens a part: hyparquet', async () => {
     if (draft.fields !== draft.data) expect(fields).toEqual(JSON.parse(draft.fields));
     else expect(fields ?? null).toBeNull();
   }
+});
+
+test('another reader opens all parts: DuckDB', async () => {
+  const { rows, parts } = twoStores('duckdb', 'parts');
+  const duckdb = await DuckDBInstance.create(':memory:');
+  const connection = await duckdb.connect();
+  const from = `read_parquet('${join(parts, 'events')}/*/*.parquet', union_by_name = true)`;
+  const answer = await connection.runAndReadAll(
+    `SELECT "index", host, CAST(count(*) AS INTEGER), epoch_us(min(time)), max(data), CAST(sum(bytes) AS INTEGER)
+     FROM ${from} GROUP BY ALL ORDER BY ALL`,
+  );
+  const plain = answer
+    .getRows()
+    .map((row) => row.map((cell) => (typeof cell === 'bigint' ? Number(cell) : cell)));
+  const expected = withStore(rows, ({ db }) =>
+    db
+      .query(
+        `SELECT "index", host, count(*), min(time), max(data), sum(bytes) FROM events GROUP BY 1, 2 ORDER BY 1, 2`,
+      )
+      .values(),
+  );
+  expect(plain).toEqual(expected);
+  const members = await connection.runAndReadAll(
+    `SELECT CAST(count(*) AS INTEGER) FROM ${from} WHERE json_extract(coalesce(fields, data), '$.v') = '"0"'`,
+  );
+  expect(members.getRows()).toEqual([[COUNT / 20]]);
+  connection.closeSync();
 });
 
 test.each([
