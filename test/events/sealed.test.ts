@@ -303,7 +303,7 @@ test('another reader opens all parts: DuckDB', async () => {
       )
       .values(),
   );
-  expect(plain).toEqual(expected);
+  expect(plain).toEqual(expected as typeof plain);
   const members = await connection.runAndReadAll(
     `SELECT CAST(count(*) AS INTEGER) FROM ${from} WHERE json_extract(coalesce(fields, data), '$.v') = '"0"'`,
   );
