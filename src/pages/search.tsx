@@ -9,6 +9,7 @@ import type { Context } from '../http/context.ts';
 import { lifecycle } from '../http/lifecycle.ts';
 import { askedFormat, formatHrefs, formatParameter, listFile } from '../http/reply/list-file.ts';
 import { jsonReply, type Reply } from '../http/reply/reply.ts';
+import { isSqlStatement } from '../language/syntax/sql-statement.ts';
 import { mayReadEvents } from '../operations/events/event-access.ts';
 import {
   docrootAnswer,
@@ -119,6 +120,7 @@ async function resultsPage(
     q,
     type: (context.queryValue('type') ?? '').trim(),
     facets: await facetsOf(context),
+    sqlHref: isSqlStatement(q) ? `/sql?${new URLSearchParams({ q })}` : null,
     eventsHref: (await mayReadEvents(services, user)) ? eventsHref(q) : null,
     hasQuery: q.trim() !== '',
     first: offset + 1,
@@ -217,6 +219,8 @@ interface SearchView {
   readonly previousHref: string | null;
   readonly nextHref: string | null;
   /** The same search in the events; null for callers who may read none. */
+  /** Null for words. */
+  readonly sqlHref: string | null;
   readonly eventsHref: string | null;
   readonly files: Readonly<Record<Format, string>>;
   /** Notices about rows that are not searched. */
@@ -248,7 +252,7 @@ export const searchPage: Page<SearchView> = {
         <Facets facets={view.facets} />
         <Results view={view} />
         <PageLinks previousHref={view.previousHref} nextHref={view.nextHref} />
-        <Events view={view} frame={frame} />
+        <Elsewhere view={view} frame={frame} />
         {view.leftOut.map((text) => (
           <p class="fine" safe>
             {text}
@@ -351,7 +355,13 @@ function Result({ item }: { item: ResultItem }) {
   );
 }
 
-function Events({ view, frame }: { view: SearchView; frame: FrameView }) {
+function Elsewhere({ view, frame }: { view: SearchView; frame: FrameView }) {
+  if (view.sqlHref !== null)
+    return (
+      <p class="elsewhere">
+        <a href={view.sqlHref}>Run this as SQL</a>
+      </p>
+    );
   const hasPage = frame.navigation.some(({ href }) => href.startsWith('/events'));
   if (view.eventsHref === null || !view.hasQuery || !hasPage) return '';
   return (

@@ -35,8 +35,11 @@ const statement = () => page.locator('#query textarea').inputValue();
 const cells = () => page.locator('#result tbody td').allTextContents();
 const QUERY = 'index=web failed | stats count as n by host';
 
-test('the explorer leads who types SQL to the page that runs it', async () => {
+test('the boxes of searches lead who types SQL to the page that runs it', async () => {
   const sql = 'select "Name", sum(qty) from owners join "shop/sales" using (host) group by 1';
+  await page.goto(`/search?${new URLSearchParams({ q: sql })}`);
+  await page.getByRole('link', { name: 'Run this as SQL' }).click();
+  await page.waitForURL(/\/sql\?q=/);
   await page.goto(`/events?${new URLSearchParams({ q: sql })}`);
   await page.getByRole('link', { name: 'Run it as SQL' }).click();
   await page.waitForURL(/\/sql\?q=/);

@@ -640,6 +640,7 @@ describe('DS-184, DS-208: pages', () => {
         q: EVIL,
         type: EVIL,
         facets: [{ label: EVIL, href: '/t', isChosen: true }],
+        sqlHref: EVIL,
         eventsHref: '/events',
         hasQuery: true,
         first: 1,
