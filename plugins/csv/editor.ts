@@ -197,7 +197,7 @@ class FileEdit {
   async #carryTotal(from: number, to: number): Promise<TotalRow | null> {
     const { total, encoding, delimiter, mayHaveTotal } = this.#dialect;
     if (total === null) return null;
-    const sums = followingSums(total.sums, this.#cells);
+    const sums = followingSums(total.sums, this.#cells, !mayHaveTotal);
     if (mayHaveTotal && sums.length < total.sums.length) throw lostGuess('total_row');
     const changed = sums.filter(({ position, sum }) =>
       total.sums.some((one) => one.position === position && one.sum !== sum),

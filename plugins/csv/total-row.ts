@@ -77,6 +77,7 @@ export async function findTotal(
 ): Promise<(Omit<TotalRow, 'bytes'> & { readonly offset: number }) | null> {
   const columns = new Map<number, RunningSum[]>();
   const candidates = marksOf(options);
+  const isDeclared = options.totalRow === 'last';
   let offset = 0;
   for (let row = 0; ;) {
     const spans = await window.rows(CHARACTERS, delimiter, { lf: 0, crlf: 0, cr: 0 });
@@ -97,11 +98,13 @@ export async function findTotal(
         }
       } else if (row === at) {
         const sums = cells.flatMap((cell, position) => {
-          const found = (columns.get(position) ?? []).find((sum) => sum.isProvenBy(cell));
+          const found = (columns.get(position) ?? []).find((sum) =>
+            sum.isProvenBy(cell, isDeclared),
+          );
           return found ? [found.toSum(nameOf(names, position), position, cell)] : [];
         });
         const filled = cells.filter((cell) => !isBlank(cell)).length;
-        if (sums.length < filled - 1 && options.totalRow !== 'last') return null;
+        if (sums.length < filled - 1 && !isDeclared) return null;
         return { offset, sums, values: valuesOf(cells, sums, names) };
       }
     }
@@ -161,9 +164,10 @@ class RunningSum {
     this.#group ||= groupIn(cell, this.marks);
   }
 
-  isProvenBy(cell: string): boolean {
+  isProvenBy(cell: string, isDeclared: boolean): boolean {
     const total = decimalOf(cell, this.marks);
-    if (!this.#isSum || total === null || !isSum(this.#sum, this.#numbers)) return false;
+    if (!this.#isSum || total === null) return false;
+    if (!isDeclared && !isProof(this.#sum, this.#numbers)) return false;
     return Math.abs(toNumber(plus(this.#sum, total, -1))) <= this.#size * TOLERANCE;
   }
 
@@ -180,7 +184,8 @@ class RunningSum {
   }
 }
 
-function isSum({ units }: Decimal, numbers: number): boolean {
+/** A single number, and nothing, are equal to too many things. */
+function isProof({ units }: Decimal, numbers: number): boolean {
   return units !== 0n && numbers >= MIN_NUMBERS;
 }
 
@@ -199,10 +204,11 @@ interface ChangedCell {
   readonly after: string | undefined;
 }
 
-/** A column that holds more than numbers now is no longer summed up. */
+/** A column that holds more than numbers now is no longer summed up; nor one whose sum would have to prove the row and does not. */
 export function followingSums(
   sums: readonly ColumnSum[],
   cells: readonly ChangedCell[],
+  isDeclared: boolean,
 ): ColumnSum[] {
   return sums.flatMap((one) => {
     let { numbers } = one;
@@ -220,7 +226,7 @@ export function followingSums(
         numbers += step;
       }
     }
-    return isSum(sum, numbers) ? [{ ...one, sum: textOf(sum), numbers }] : [];
+    return isDeclared || isProof(sum, numbers) ? [{ ...one, sum: textOf(sum), numbers }] : [];
   });
 }
 

@@ -120,5 +120,8 @@ describe('a row of totals', () => {
     expect(bytesOf(service, 'kept.csv')).toBe('name,n\na,1\nb,5\nTotal,3\n');
     expect((await create(writer, 'declared', [{ name: 'c', n: 4 }])).rowIds).toEqual([3]);
     expect(bytesOf(service, 'declared.csv')).toBe('name,n,d\na,1,x\nb,2,y\nc,4,\nEnde,7,z\n');
+    await update(writer, 'declared', { _row_id: 3, n: -3 });
+    await update(writer, 'declared', { _row_id: 1, n: 2 });
+    expect(bytesOf(service, 'declared.csv')).toEndWith('\nc,-3,\nEnde,1,z\n');
   });
 });
