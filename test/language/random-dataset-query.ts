@@ -18,7 +18,18 @@ export const HEADER = ['k', 'n', 'v', 'b', 'k', 'x y'];
 const WHOLE = ['0', '1', '2', '5', '7', '12', '-3', '100', '9007199254740991'];
 const DECIMAL = ['1.5', '-0.25', '2', '0.1', '0.2', '1e3'];
 /** Sums of these lose digits, or leave the range of doubles on the way. */
-const AWKWARD = ['1e308', '-1e308', '1.7e308', '5e-324', '1e-300', '123456.78', '1e16', '-7.5'];
+const AWKWARD = [
+  '1e308',
+  '-1e308',
+  '1.7e308',
+  '5e-324',
+  '1e-300',
+  '123456.78',
+  '1e16',
+  '-7.5',
+  '-0.1',
+  '-123456.78',
+];
 const TEXTS = [
   'alpha',
   'Alpha',
