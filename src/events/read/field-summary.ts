@@ -104,7 +104,8 @@ function sampledRows(
     return firstOf(batches, sample);
   }
   const list = '"index", sourcetype, source, host, json(fields) AS fields';
-  return firstOf([reader.rows<SampledRow>(list, 'id DESC', wanted)], sample);
+  const cut = { offset: 0, limit: sample };
+  return reader.rows<SampledRow>(list, 'id DESC', wanted, { cut });
 }
 
 function* firstOf(batches: Iterable<Iterable<SampledRow>>, count: number): Generator<SampledRow> {
