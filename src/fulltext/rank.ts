@@ -135,6 +135,7 @@ class Matches {
   readonly #entries: Statement;
   readonly #copyAt: TextSources['copyAt'];
   readonly #datasets: Datasets;
+  readonly #scoredTexts = new Map<number, RowTexts>();
   readonly unread = new Set<number>();
   readonly #best = new Map<number, ReadonlySet<number>>();
 
@@ -381,12 +382,14 @@ class Matches {
   #scoredRows(no: number, ids: readonly number[]): Match[] {
     const { columns } = this.#datasets.of(no)!;
     const scores = new Map<number, number>();
-    for (const [rowId, ...cells] of this.#named(no, ids.map(rowOf))) {
-      const { title, body, size } = scoredText(cells, columns);
+    for (const row of this.#named(no, ids.map(rowOf))) {
+      const id = entryId(no, row[0]);
+      const { title, body, size } = scoredText(row, columns);
       const folded = { title: foldText(title), body: foldText(body), size };
-      scores.set(rowId, scoreOf(folded, this.#words));
+      scores.set(id, scoreOf(folded, this.#words));
+      this.#scoredTexts.set(id, row);
     }
-    return ids.map((id) => ({ id, score: scores.get(rowOf(id)) ?? UNRANKED }));
+    return ids.map((id) => ({ id, score: scores.get(id) ?? UNRANKED }));
   }
 
   /** Those of the rows that can be read. */
@@ -414,9 +417,9 @@ class Matches {
   #entry(id: number): Entry | null {
     if (this.#isRow(id)) {
       const no = resourceNoOf(id);
-      const [row] = this.#named(no, [rowOf(id)]);
-      if (row === undefined) return null;
-      return { ...rowText(row.slice(1) as string[], this.#datasets.of(no)!.columns), anchor: null };
+      const [, ...cells] = this.#scoredTexts.get(id) ?? this.#named(no, [rowOf(id)])[0] ?? [];
+      if (cells.length === 0) return null;
+      return { ...rowText(cells, this.#datasets.of(no)!.columns), anchor: null };
     }
     const stored = this.#entries.values(id)[0];
     if (stored === undefined) return null;

@@ -3,6 +3,8 @@
  * non-blank ones.
  */
 
+import type { RowTexts } from '../tables/copy/copy-rows.ts';
+
 /** Average word with its separator. */
 const CHARACTERS_PER_WORD = 6;
 
@@ -32,14 +34,14 @@ export function rowText(
 
 /** What scores count in: names of columns are left out, as they are the same for all rows; `size` is of the body. */
 export function scoredText(
-  cells: readonly (string | null)[],
+  row: RowTexts,
   columns: readonly string[],
 ): RowText & { readonly size: number } {
   let title = '';
   let body = '';
   let characters = 0;
-  for (let index = 0; index < cells.length; index++) {
-    const cell = cells[index];
+  for (let index = 0; index < columns.length; index++) {
+    const cell = row[index + 1] as string | null | undefined;
     if (cell == null || cell === '') continue;
     // Most cells begin with a letter or digit.
     if (cell.charCodeAt(0) <= 32 || cell.charCodeAt(0) > 126) if (cell.trim() === '') continue;
