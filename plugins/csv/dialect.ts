@@ -121,8 +121,10 @@ const PAIRS = new Map(
     [...SPELLINGS.keys()].filter((index) => SPELLINGS[index]!.includes(word)),
   ]),
 );
-const LETTER_T = 0x74;
-const LETTER_F = 0x66;
+/** By character code: 1 where a word or the space before one begins so; 2: a word in capitals alone. */
+const BEGINNINGS = new Uint8Array(128);
+for (const word of PAIRS.keys()) BEGINNINGS[word.charCodeAt(0)] = 2;
+for (const letter of ' \ttTfF') BEGINNINGS[letter.charCodeAt(0)] = 1;
 const UPPER_A = 0x41;
 const UPPER_Z = 0x5a;
 /** Characters of the longest word. */
@@ -142,9 +144,10 @@ export class BooleanSpelling {
 
   /** `step` -1 takes a cell back; cheap for cells that are no booleans. */
   count(position: number, cell: string, step: 1 | -1 = 1): void {
-    const letter = cell.charCodeAt(0) | 0x20;
-    if (letter !== LETTER_T && letter !== LETTER_F && letter !== 0x20) {
-      // The other words are in capitals, which few texts are.
+    const beginning = BEGINNINGS[cell.charCodeAt(0)] ?? 0;
+    if (beginning === 0) return;
+    if (beginning === 2) {
+      // Few texts are in capitals.
       const second = cell.charCodeAt(1);
       if (second < UPPER_A || second > UPPER_Z) return;
     }
