@@ -11,7 +11,7 @@ import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Table } from '../../tables/copy/table.ts';
 import { MAX_CHANGED_ROWS, type Mutation, type Step } from '../../tables/edit/change-request.ts';
-import type { RowValues } from '../../tables/edit/mutation.ts';
+import type { RowUpdate, RowValues } from '../../tables/edit/mutation.ts';
 import type { EditResult } from '../../tables/edit/draft.ts';
 import { type Entry, type EntryFilter, holds } from '../../tables/history/change-log.ts';
 import { type CellValues, type RowChange, rowDigest } from '../../tables/history/row-change.ts';
@@ -228,7 +228,10 @@ async function planUndo(
   const places = renumbered.length > 0 ? await placesOf(asked, table) : null;
   const conflicts: Conflict[] = [];
   const rows: UndoneRow[] = [];
+  const slice = new TimeSlice();
   for (const change of asked) {
+    if (slice.isOver) await slice.rest();
+    if (table.isClosed) throw new ChangedDuringWrite(table.head.rel);
     const rowId = places === null ? change.rowId : places.get(change.digest ?? '');
     const isNew = change.after === null;
     const reason =
@@ -316,17 +319,23 @@ async function mutationOf(
   { isDryRun }: UndoRequest,
 ): Promise<Mutation> {
   const { writableColumns: columns } = table;
-  const gone = rows.filter(({ change }) => change.before === null);
-  const changed = rows.filter(({ change: { before, after } }) => before !== null && after !== null);
-  const missing = rows.filter(({ change }) => change.after === null);
-  const data = {
-    delete: gone.map(({ rowId }) => ({ _row_id: rowId })),
-    update: changed.map(({ rowId, change }) => ({
-      ...jsonCells(change.before, table),
-      _row_id: rowId,
-    })),
-    create: missing.map(({ change }) => jsonCells(change.before, { columns })),
-  };
+  const slice = new TimeSlice();
+  const missing: UndoneRow[] = [];
+  const changed: UndoneRow[] = [];
+  const data = { delete: [] as object[], update: [] as object[], create: [] as object[] };
+  for (const row of rows) {
+    if (slice.isOver) await slice.rest();
+    const { rowId, change } = row;
+    const { before, after } = change;
+    if (before === null) data.delete.push({ _row_id: rowId });
+    else if (after === null) {
+      missing.push(row);
+      data.create.push(jsonCells(before, { columns })!);
+    } else {
+      changed.push(row);
+      data.update.push({ ...jsonCells(before, table), _row_id: rowId });
+    }
+  }
   const operations = Object.entries(data)
     .filter(([, list]) => list.length > 0)
     .map(([action, list]) => ({ action, data: list }));
@@ -348,16 +357,23 @@ async function mutationOf(
         return position === undefined ? [] : [[position, text]];
       }),
     ]);
-  const steps = mutation.steps.map((step): Step => {
+  const steps: Step[] = [];
+  for (const step of mutation.steps) {
     if (step.action === 'create') {
-      return { ...step, rows: step.rows.map((values, at) => spelledAs(values, missing[at]!)) };
-    }
-    if (step.action !== 'update') return step;
-    const spelled = step.rows.map(({ rowId, values }, at) => ({
-      rowId,
-      values: spelledAs(values, changed[at]!),
-    }));
-    return { ...step, rows: spelled };
-  });
+      const created: RowValues[] = [];
+      for (const [at, values] of step.rows.entries()) {
+        if (slice.isOver) await slice.rest();
+        created.push(spelledAs(values, missing[at]!));
+      }
+      steps.push({ ...step, rows: created });
+    } else if (step.action === 'update') {
+      const updated: RowUpdate[] = [];
+      for (const [at, { rowId, values }] of step.rows.entries()) {
+        if (slice.isOver) await slice.rest();
+        updated.push({ rowId, values: spelledAs(values, changed[at]!) });
+      }
+      steps.push({ ...step, rows: updated });
+    } else steps.push(step);
+  }
   return { ...mutation, steps };
 }

@@ -78,7 +78,7 @@ export class Draft {
     const changes = new Map<number, RowChange | null>();
     for (const step of steps) results.push(await this.#take(step, changes));
     return {
-      changes: [...changes.values()].flatMap((change) => (change ? [this.#digested(change)] : [])),
+      changes: [...changes.values()].filter((change) => change !== null),
       action,
       isDryRun,
       steps: results,
@@ -111,7 +111,9 @@ export class Draft {
     for (const item of rows) {
       if (slice.isOver) await slice.rest();
       const { rowId, values } = itemOf(step, item);
-      const change = rowId === null ? this.#create(values!) : this.#change(rowId, values);
+      const change = this.#digested(
+        rowId === null ? this.#create(values!) : this.#change(rowId, values),
+      );
       rowIds.push(change.rowId);
       if (change.before?.size === 0 && change.after !== null) continue;
       const older = changes.get(change.rowId);

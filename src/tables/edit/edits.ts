@@ -15,7 +15,9 @@ import { type FileStamp, sameStamp, statFile } from '../../base/files/file-stamp
 import type { Log } from '../../base/log.ts';
 import type { Mutation } from './change-request.ts';
 import { Draft, type EditResult } from './draft.ts';
+import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import type { ChangeLog, NewEntry } from '../history/change-log.ts';
+import type { RowChange } from '../history/row-change.ts';
 import type { Table } from '../copy/table.ts';
 import type { TableTarget } from '../copy/table-target.ts';
 import type { Tables } from '../copy/tables.ts';
@@ -297,7 +299,8 @@ export class Edits {
         onPrepared: async (prepared) => {
           table.journal(draft.journal(prepared), draft.roomToFollow);
           await this.#options.tables.journalSiblings(siblings, state.stamp, prepared);
-          noted = await changeLog.begin(table, target, withSpellings(entries, table, plan));
+          const spelled = await withSpellings(entries, table, plan);
+          noted = await changeLog.begin(table, target, spelled);
         },
         beforeCommit: () => lock.check(),
       });
@@ -415,34 +418,46 @@ function takeGroup(queue: Waiting[]): Waiting[] {
   return queue.splice(0, end === -1 ? queue.length : end);
 }
 
-/** With the texts of the file for what is given another value, or is gone. */
-function withSpellings(entries: readonly NewEntry[], table: Table, plan: EditPlan): NewEntry[] {
+/** With the texts of the file for what is given another value, or is gone. Yields to the event loop. */
+async function withSpellings(
+  entries: readonly NewEntry[],
+  table: Table,
+  plan: EditPlan,
+): Promise<NewEntry[]> {
+  const slice = new TimeSlice();
   const columns = new Map(table.columns.map((column) => [column.position, column]));
-  const found = plan.cells.flatMap(({ row, position, before }) => {
+  const found: { readonly row: number; readonly name: string; readonly text: string }[] = [];
+  for (const { row, position, before } of plan.cells) {
+    if (slice.isOver) await slice.rest();
     const column = columns.get(position);
     const isSpelled =
       column !== undefined && column.type !== 'string' && typeof before === 'string';
-    return row == null || !isSpelled ? [] : [{ row, column, text: before }];
-  });
+    if (row != null && isSpelled) found.push({ row, name: column.name, text: before });
+  }
   const rowIds = table.rowIdsAt(found.map(({ row }) => row));
   const spelled = new Map<number, Map<string, string>>();
-  for (const { row, column, text } of found) {
+  for (const { row, name, text } of found) {
+    if (slice.isOver) await slice.rest();
     const rowId = rowIds.get(row)!;
     const own = spelled.get(rowId) ?? new Map<string, string>();
-    spelled.set(rowId, own.set(column.name, text));
+    spelled.set(rowId, own.set(name, text));
   }
-  return entries.map((entry) => ({
-    ...entry,
-    changes: entry.changes.map((change) => {
-      const texts = [...(spelled.get(change.rowId) ?? [])].filter(([name, text]) => {
+  const told: NewEntry[] = [];
+  for (const entry of entries) {
+    const changes: RowChange[] = [];
+    for (const change of entry.changes) {
+      if (slice.isOver) await slice.rest();
+      const own = spelled.get(change.rowId);
+      const texts = [...(own ?? [])].filter(([name, text]) => {
         const value = change.before?.get(name);
         // Of several changes of a cell only the first one found this text.
-        if (value === undefined || !spelled.get(change.rowId)!.delete(name)) return false;
-        return String(value) !== text;
+        return value !== undefined && own!.delete(name) && String(value) !== text;
       });
-      return texts.length === 0 ? change : { ...change, spelled: new Map(texts) };
-    }),
-  }));
+      changes.push(texts.length === 0 ? change : { ...change, spelled: new Map(texts) });
+    }
+    told.push({ ...entry, changes });
+  }
+  return told;
 }
 
 function entryOf(

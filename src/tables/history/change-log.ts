@@ -86,6 +86,8 @@ export class ChangeLog {
   readonly #now: () => number;
   /** Tables without entries that an earlier process left open. */
   readonly #settled = new Set<string>();
+  /** Open entries of edits that this process is making. */
+  readonly #inFlight = new Set<number>();
   #written = 0;
   /** At least so many are kept; `prune` counts them. */
   #bytes = 0;
@@ -154,15 +156,27 @@ export class ChangeLog {
           );
         }
       }
+      for (const id of ids) this.#inFlight.add(id);
       return ids;
     });
   }
 
-  /** The edit was made, or was not: then it is forgotten. */
+  /** The edit was made, or was not: then it is forgotten. Where that cannot be written, the next look decides. */
   async close(ids: readonly number[], isMade: boolean): Promise<void> {
     if (ids.length === 0) return;
+    try {
+      await this.#decide(ids, isMade);
+    } catch {
+      // Its table is not known here.
+      this.#settled.clear();
+    } finally {
+      for (const id of ids) this.#inFlight.delete(id);
+    }
+  }
+
+  #decide(ids: readonly number[], isMade: boolean): Promise<unknown> {
     const named = ids.map(() => '?').join(', ');
-    await this.#db.relaxed.run(
+    return this.#db.relaxed.run(
       isMade
         ? `UPDATE changes SET state = 'made' WHERE id IN (${named})`
         : `DELETE FROM changes WHERE id IN (${named})`,
@@ -178,13 +192,13 @@ export class ChangeLog {
       `SELECT id FROM changes WHERE rel = ? AND sheet = ? AND state = 'open' ORDER BY id`,
       columnsOf(key),
     );
-    if (open.length > 0) {
+    const ids = open.flatMap(({ id }) => (this.#inFlight.has(id) ? [] : [id]));
+    if (ids.length > 0) {
       // Open entries of one table were about to be made together.
-      const ids = open.map(({ id }) => id);
       const rows = [...(await this.net(ids))].slice(0, COMPARED_ROWS);
       const isMade = rows.every(({ rowId, after }) => holds(table, rowId, after));
       const isAsBefore = rows.every(({ rowId, before }) => holds(table, rowId, before));
-      if (isMade || isAsBefore) await this.close(ids, isMade);
+      if (isMade || isAsBefore) await this.#decide(ids, isMade);
       else {
         await this.#db.relaxed.run(
           `UPDATE changes SET state = 'unsure' WHERE id IN (${ids.map(() => '?').join(', ')})`,
