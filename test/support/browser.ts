@@ -64,7 +64,11 @@ export class TestBrowser implements AsyncDisposable {
     const page = await context.newPage();
     page.setDefaultTimeout(patienceFor(15_000));
     if (BROWSER_SLOWDOWN > 1) await slowDown(page);
-    page.on('console', (message) => this.reports.push(`${message.type()}: ${message.text()}`));
+    page.on('console', (message) => {
+      const report = `${message.type()}: ${message.text()}`;
+      // Chromium says so when somebody was quicker than the page, as a test may be.
+      if (!report.startsWith('info: Autofocus processing was blocked')) this.reports.push(report);
+    });
     page.on('pageerror', (error) => this.reports.push(String(error)));
     page.on('dialog', (dialog) => {
       this.reports.push(`dialog: ${dialog.message()}`);
