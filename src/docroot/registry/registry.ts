@@ -491,7 +491,9 @@ export class Registry {
     const newcomers = this.#names.shared.filter(
       ({ table }) => this.#arrivals.orderOf(table) === Infinity,
     );
-    for (const { table, name, holder } of newcomers) {
+    // The one process that remembers tells it; beside it a memory that is being written may look like any order.
+    const isToldElsewhere = this.#options.arrivalMemory?.isWritten === false;
+    for (const { table, name, holder } of isToldElsewhere ? [] : newcomers) {
       this.#options.log.warning('a file that came later shares the name of another one', {
         file: table.rel,
         name,
