@@ -149,7 +149,7 @@ async function list(context: Context): Promise<Reply> {
   const since = momentOf(context.queryValue('since') ?? undefined, ['query', 'since'], issues);
   if (issues.length > 0) throw invalidRequest(...issues);
   const username = context.queryValue('user');
-  const changes = await listChanges(
+  const { changes, next } = await listChanges(
     context.services,
     resource,
     {
@@ -161,9 +161,8 @@ async function list(context: Context): Promise<Reply> {
     },
     limit,
   );
-  const last = changes.length === limit && change === undefined ? changes.at(-1)! : null;
   return bodyReply(jsonText(changes), 'application/json', {
-    headers: nextLink(context, last === null ? null : String(last.id)),
+    headers: nextLink(context, next === null ? null : String(next)),
   });
 }
 

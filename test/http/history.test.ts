@@ -149,6 +149,24 @@ describe('a change', () => {
   });
 });
 
+test('changes of a row are found behind those that only enclose it', async () => {
+  await change('many', 'update', { data: { _row_id: 2902, v: 'own' } });
+  await change('many', 'update', {
+    data: [
+      { _row_id: 2901, v: 'a' },
+      { _row_id: 2903, v: 'b' },
+    ],
+  });
+  const found: number[] = [];
+  let path: string | undefined = '/_svc/history/many?row=2902&limit=1';
+  while (path !== undefined) {
+    const response: Response = await anna.fetch(path);
+    for (const { rows: own } of (await response.json()) as Shown[]) found.push(own[0]!._row_id);
+    path = /<([^>]+)>/.exec(response.headers.get('Link') ?? '')?.[1];
+  }
+  expect(found).toEqual([2902]);
+});
+
 test('rows that were changed since are named, and left as they are when asked so', async () => {
   const update = (data: object[], who = anna) => change('many', 'update', { data }, who);
   await update([

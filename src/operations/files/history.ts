@@ -52,13 +52,13 @@ export interface ShownChange {
   readonly rows_truncated: boolean;
 }
 
-/** Newest first; one more than `limit` tells that there are others. */
+/** Newest first, of at most `limit` entries; `next` is the `before` of the page after, which may have none of a row. */
 export async function listChanges(
   services: App,
   resource: Resource,
   filter: Omit<EntryFilter, 'row'> & { readonly change?: number; readonly rowId?: number },
   limit: number,
-): Promise<readonly ShownChange[]> {
+): Promise<{ readonly changes: readonly ShownChange[]; readonly next: number | null }> {
   const table = await currentTable(services, resource);
   const { change, rowId, ...rest } = filter;
   const wanted = {
@@ -87,7 +87,8 @@ export async function listChanges(
       rows_truncated: rows.length > rowLimit,
     });
   }
-  return shown;
+  const isLast = change !== undefined || entries.length < limit;
+  return { changes: shown, next: isLast ? null : entries.at(-1)!.id };
 }
 
 async function currentTable(services: App, resource: Resource): Promise<Table> {

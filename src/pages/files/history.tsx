@@ -68,10 +68,9 @@ export async function historyPageReply(
     ...(before !== null && { before }),
     ...(user !== '' && { username: user }),
   };
-  const changes = await listChanges(services, resource, filter, CHANGES);
+  const { changes, next } = await listChanges(services, resource, filter, CHANGES);
   const kept = new URLSearchParams({ history: '1', ...(rowId !== null && { of: `${rowId}` }) });
   if (user !== '') kept.set('user', user);
-  const last = changes.length === CHANGES ? changes.at(-1)! : null;
   const done = number('done');
   const view: HistoryView = {
     name,
@@ -80,7 +79,7 @@ export async function historyPageReply(
     rowId,
     user,
     changes,
-    olderHref: last === null ? null : `${page}?${kept}&cursor=${last.id}`,
+    olderHref: next === null ? null : `${page}?${kept}&cursor=${next}`,
     done: done === null ? null : `${rowsText(done)} taken back.`,
     refusal,
   };
