@@ -134,10 +134,18 @@ export class Audit {
   }
 }
 
+/** For what changes in a transaction of its own, which commits with its entry. */
+export async function recordWithin(tx: Database, note: AuditNote, now: number): Promise<void> {
+  await writeHead(
+    tx,
+    await insertLinked(tx, await readHead(tx), { note, timestamp: timestamp(now) }),
+  );
+}
+
 async function insertLinked(
   tx: Database,
   head: ChainLink,
-  { note, timestamp }: Pending,
+  { note, timestamp }: Omit<Pending, 'settle'>,
 ): Promise<ChainLink> {
   const { userId: actorId, action, resource, details, ipAddress } = note;
   // The actor may have been deleted meanwhile; the entry stays.

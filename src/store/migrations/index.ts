@@ -5,6 +5,7 @@ import { auditChain } from './0005-audit-chain.ts';
 import { namedReaders } from './0006-named-readers.ts';
 import { keptReplies } from './0007-kept-replies.ts';
 import { changes } from './0008-changes.ts';
+import { findings } from './0009-findings.ts';
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -13,4 +14,5 @@ export const migrations: readonly Migration[] = [
   namedReaders,
   keptReplies,
   changes,
+  findings,
 ];
