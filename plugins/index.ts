@@ -1,5 +1,6 @@
 import type { Kind } from '../src/docroot/kind.ts';
 import { csv } from './csv/kind.ts';
+import { dashboard } from './dashboard/kind.ts';
 import { dbf } from './dbf/kind.ts';
 import { file } from './file/kind.ts';
 import { handler } from './handler/kind.ts';
@@ -22,6 +23,7 @@ export const kinds: readonly Kind[] = [
   handler,
   html,
   markdown,
+  dashboard,
   file,
   media,
 ];

@@ -9,6 +9,7 @@ import { upkeepRoutes } from './api/admin/upkeep.ts';
 import { userRoutes } from './api/admin/users.ts';
 import { apiKeyRoutes } from './api/api-keys.ts';
 import { companionRoutes } from './api/companions.ts';
+import { dashboardRoutes } from './api/dashboards.ts';
 import { historyRoutes } from './api/history.ts';
 import { authRoutes } from './api/auth.ts';
 import { elasticRoutes } from './api/events/elastic.ts';
@@ -80,6 +81,7 @@ export const plugins: readonly AnyElysia[] = [
   ...adminPages.map(({ route }) => route),
   assetRoutes,
   companionRoutes,
+  dashboardRoutes,
   historyRoutes,
   paletteRoute,
   eventsPageRoute,

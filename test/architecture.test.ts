@@ -87,7 +87,7 @@ describe('who may import whom', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('plugins see base, tables and the plugin contract, and only app.ts and workers.ts see plugins', () => {
+  test('plugins see base, tables, the nearest name and the plugin contract, and only app.ts and workers.ts see plugins', () => {
     const folderOf = (path: string): string => path.split('/').slice(0, 2).join('/');
     const wrong = offending(({ file, target }) => {
       const isPlugin = file.startsWith('plugins/');
@@ -96,7 +96,9 @@ describe('who may import whom', () => {
         return isPlugin ? !isOwn : !/^src\/(?:app|workers)\.ts$/.test(file);
       }
       if (!isPlugin || !target.startsWith('src/')) return false;
-      return !/^src\/(?:base\/|tables\/|docroot\/kind\.ts$)/.test(target);
+      return !/^src\/(?:base\/|tables\/|config\/nearest-name\.ts$|docroot\/(?:kind|dashboard)\.ts$)/.test(
+        target,
+      );
     });
     expect(wrong).toEqual([]);
   });

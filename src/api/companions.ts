@@ -47,7 +47,7 @@ export const datasetParameters = [
     schema: Type.String(),
   },
 ] as const;
-const ifMatch = {
+export const ifMatch = {
   name: 'If-Match',
   in: 'header',
   description: 'Refuse when they have changed since',
@@ -124,14 +124,16 @@ async function datasetOf(context: Context, verb: Verb): Promise<Resource> {
 }
 
 function write(context: Context, resource: Resource, wanted: CompanionChange): Promise<Companions> {
-  const { services, user, origin, request } = context;
+  const { services, user, origin } = context;
   const actor = { user, origin, name: user.username };
-  const tags = request.headers.get('if-match');
-  return writeCompanions(services, actor, resource, wanted, tags === null ? null : versions(tags));
+  return writeCompanions(services, actor, resource, wanted, ifMatchOf(context));
 }
 
-function versions(ifMatchHeader: string): string[] {
-  const tags = parseEntityTags(ifMatchHeader);
+/** Versions that may be changed; null: any. */
+export function ifMatchOf({ request }: Context): string[] | null {
+  const header = request.headers.get('if-match');
+  if (header === null) return null;
+  const tags = parseEntityTags(header);
   if (tags === '*') return ['*'];
   return tags.flatMap(({ value, isWeak }) => (isWeak || value === '*' ? [] : [value]));
 }

@@ -14,6 +14,7 @@ export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
   dbf: 'dBASE',
   markdown: 'Markdown',
   html: 'HTML',
+  dashboard: 'Dashboard',
   media: 'Media',
   handler: 'Program',
   file: 'Other file',
@@ -22,6 +23,7 @@ export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
 /** For a choice of groups. */
 export const TYPE_GROUPS: readonly (readonly [name: string, types: readonly ResourceType[]])[] = [
   ['Tables', ['csv', 'excel', 'parquet', 'json', 'sqlite', 'dbf']],
+  ['Dashboards', ['dashboard']],
   ['Documents', ['markdown', 'html']],
   ['Files', ['file']],
   ['Media', ['media']],
@@ -34,6 +36,7 @@ const CALLED_BY_TYPE: ReadonlySet<ResourceType> = new Set([
   'sqlite',
   'markdown',
   'html',
+  'dashboard',
   'handler',
 ]);
 

@@ -84,16 +84,16 @@ export function stemOf(rel: string): string {
   return rel.slice(0, extensionStart(rel));
 }
 
-/** Lower case with its dot, of a compressed table both; `''` when there is none. */
+/** Lower case with its dot, both of a compressed table and of a dashboard; `''` when there is none. */
 export function extensionOf(rel: string): string {
   return rel.slice(extensionStart(rel)).toLowerCase();
 }
 
-const COMPRESSED_TABLE = /\.(?:csv|tsv|psv|ndjson|jsonl)\.(?:gz|zst)$/i;
+const DOUBLE = /\.(?:(?:csv|tsv|psv|ndjson|jsonl)\.(?:gz|zst)|dashboard\.yaml)$/i;
 
 function extensionStart(rel: string): number {
   const nameStart = rel.lastIndexOf('/') + 1;
-  const both = rel.search(COMPRESSED_TABLE);
+  const both = rel.search(DOUBLE);
   const dot = both > nameStart ? both : rel.lastIndexOf('.');
   return dot <= nameStart || dot === rel.length - 1 ? rel.length : dot;
 }

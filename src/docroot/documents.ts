@@ -5,11 +5,14 @@
  * a time limit.
  */
 import { AppError } from '../base/errors.ts';
+import type { ReplaceOptions, ReplaceResult } from '../base/files/atomic-file.ts';
 import { CLOCK_TICK_MS, type FileStamp, isRacy, sameStamp } from '../base/files/file-stamp.ts';
+import { sha256Hex } from '../base/ids.ts';
 import { Lru } from '../base/lru.ts';
 import { TooMuchWork } from '../processes/child-job.ts';
 import { isUtf8Text } from '../base/text/text-bytes.ts';
 import type { CacheEntries, CacheKind } from './cache-entries.ts';
+import type { ReadDashboard } from './dashboard.ts';
 import type { DocumentRoot } from './document-root.ts';
 import type { Family, MediaMetadata, PictureSize, RenderedDocument } from './kind.ts';
 import { openForRead, type OpenedFile } from './opener.ts';
@@ -22,14 +25,25 @@ const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 const ENTRY_BYTES = 500;
 const SAMPLE_BYTES = 64 * 1024;
 
-export type DocumentJobName = 'render' | 'metadata' | 'picture';
+export type DocumentJobName = 'render' | 'dashboard' | 'metadata' | 'picture';
+
+/** As a strong `ETag`: size, times and inode change with every write (file-stamp.ts). */
+export function versionOf({ inode, size, mtimeNs, ctimeNs }: FileStamp): string {
+  return sha256Hex(`${inode}.${size}.${mtimeNs}.${ctimeNs}`).slice(0, 32);
+}
 
 interface DocumentsOptions {
   readonly root: DocumentRoot;
   readonly familyOf: (rel: string) => Family | null;
   readonly cache: CacheEntries;
+  readonly replace: (rel: string, text: TextReplacement) => Promise<ReplaceResult>;
   /** Answers JSON text. Throws what the job threw, and `timed-out`. */
   readonly run: (job: DocumentJobName, resource: Resource, maxBytes: number) => Promise<string>;
+}
+
+/** `base`: the version that the text was made from. */
+interface TextReplacement extends Pick<ReplaceOptions, 'base' | 'baseHash' | 'beforeCommit'> {
+  readonly text: string;
 }
 
 type Fact = DocumentJobName | 'encoding';
@@ -71,6 +85,11 @@ export class Documents {
     return openForRead(this.#options.root, rel);
   }
 
+  /** Durable when it resolves. Hold the file's lock. Throws as `replaceFile`. */
+  async replace({ rel }: Resource, text: TextReplacement): Promise<void> {
+    await this.#options.replace(rel, text);
+  }
+
   /** Judges the first 64 KiB; cached for the version that was opened. */
   async isUtf8({ rel, type }: Resource, file: OpenedFile): Promise<boolean> {
     const takenAt = Date.now();
@@ -92,6 +111,11 @@ export class Documents {
   async rendered(resource: Resource): Promise<RenderedDocument> {
     const json = await this.#read('render', resource, MAX_RENDER_BYTES);
     return JSON.parse(json) as RenderedDocument;
+  }
+
+  /** Throws `not-found`, `unreadable-file` with the line of what is wrong, and `too-large` as `rendered`. */
+  async dashboard(resource: Resource): Promise<ReadDashboard> {
+    return JSON.parse(await this.#read('dashboard', resource, 0)) as ReadDashboard;
   }
 
   /** Throws `unreadable-file` when the content is not of the kind, and `not-found`. */

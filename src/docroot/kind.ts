@@ -4,6 +4,7 @@
  * Readers run only in the `parse` child, which may be killed at any moment; they must not keep state between calls.
  */
 import type { FileSource, HeldFile } from '../base/files/file-source.ts';
+import type { DashboardPatch, Dashboard } from './dashboard.ts';
 import type { FilePreview } from '../tables/infer/file-preview.ts';
 import type {
   EditPlan,
@@ -24,6 +25,7 @@ export type ResourceType =
   | 'handler'
   | 'html'
   | 'markdown'
+  | 'dashboard'
   | 'file'
   | 'media';
 
@@ -172,6 +174,16 @@ export interface PictureSize {
   readonly height: number;
 }
 
+/** Run in the `parse` child; throw `unreadable-file` with the line of what is wrong. */
+interface DashboardKind {
+  read(source: FileSource, rel: string): Promise<Dashboard>;
+  /**
+   * The file's text after the patch, with comments and the order of what it does not touch. Throws `invalid-request`
+   * for a patch that does not fit the file, or after which it would be no dashboard.
+   */
+  patch(source: FileSource, rel: string, patch: DashboardPatch): Promise<string>;
+}
+
 export interface Kind {
   readonly type: ResourceType;
   readonly family: Family;
@@ -192,6 +204,7 @@ export interface Kind {
   sections?(source: FileSource, order: DocumentOrder): Promise<SearchSection[]>;
   /** Runs in the `parse` child under a time limit. Absent: the bytes are served unchanged. */
   render?(source: FileSource, order: DocumentOrder): Promise<RenderedDocument>;
+  readonly dashboard?: DashboardKind;
   /** As displayed; null when it is no picture. Runs in the `parse` child. */
   pictureSize?(source: FileSource): Promise<PictureSize | null>;
   /** Runs in the `parse` child; throws what its parser throws. */

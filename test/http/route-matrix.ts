@@ -204,6 +204,12 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
     body: {},
     readOnly: 404,
   }),
+  'GET /_svc/dashboards': signedIn('/_svc/dashboards', 200),
+  'GET /_svc/dashboards/{name:rest}': readers('/_svc/dashboards/no-such', 404),
+  'PATCH /_svc/dashboards/{name:rest}': writers('/_svc/dashboards/no-such', 404, {
+    body: [],
+    readOnly: 404,
+  }),
   'GET /_svc/companions/{name:rest}': readers('/_svc/companions/no-such', 404),
   // Files come and go: existence is decided before the mode.
   'PUT /_svc/companions/{name:rest}': writers('/_svc/companions/no-such', 404, {

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { contentOf } from '../../base/files/compressed-file.ts';
+import type { FileSource } from '../../base/files/file-source.ts';
 import { shortId } from '../../base/ids.ts';
 import { fileNameOf, stemOf } from '../../base/paths.ts';
 import { looksLikeText, readText } from '../../base/text/text-bytes.ts';
@@ -12,6 +13,7 @@ import type { ReadOptions, TableLayout } from '../../tables/types.ts';
 import type { FilePreview, TypedPreview } from '../../tables/infer/file-preview.ts';
 import { loadTable } from '../../tables/copy/load.ts';
 import { companionPaths, readOptions } from '../companions.ts';
+import type { Dashboard, DashboardPatch, ReadDashboard } from '../dashboard.ts';
 import { DocumentRoot } from '../document-root.ts';
 import { changesOf, editPlanResponse, type WireChanges } from './edit-wire.ts';
 import type {
@@ -46,6 +48,14 @@ export interface DocumentFileOrder extends FileOrder {
   readonly maxBytes: number;
 }
 
+export interface PatchedDashboard extends ReadDashboard {
+  readonly text: string;
+}
+
+export interface PatchOrder extends FileOrder {
+  readonly patch: DashboardPatch;
+}
+
 export interface SectionsOrder extends DocumentFileOrder {
   readonly out: string;
   /** The plain source text, because the kind's own `sections` takes too long. */
@@ -61,6 +71,9 @@ export function fileJobs(kinds: readonly Kind[]): ChildJobs {
       Response.json((await isPublished(body as FileOrder, kinds)) ? null : []),
     edit: (body) => editFile(body as EditOrder, kinds),
     render: async (body) => Response.json(await renderFile(body as DocumentFileOrder, kinds)),
+    dashboard: async (body) => Response.json(await readDashboard(body as FileOrder, kinds)),
+    'patch-dashboard': async (body) =>
+      Response.json(await patchDashboard(body as PatchOrder, kinds)),
     metadata: async (body) => Response.json(await readMediaMetadata(body as FileOrder, kinds)),
     preview: async (body) => Response.json(await previewFile(body as PreviewOrder, kinds)),
     picture: async (body) => Response.json(await readPictureSize(body as FileOrder, kinds)),
@@ -152,6 +165,53 @@ async function renderFile(
   const { render } = kindOf(order, kinds);
   if (!render) throw new AppError('internal', `${order.type} files are served as they are`);
   return withFile(order, (source) => render(source, order));
+}
+
+async function readDashboard(order: FileOrder, kinds: readonly Kind[]): Promise<ReadDashboard> {
+  const { read } = dashboardKindOf(order, kinds);
+  return withFile(order, async (source) => withTexts(await read(source, order.rel), order, kinds));
+}
+
+async function patchDashboard(
+  order: PatchOrder,
+  kinds: readonly Kind[],
+): Promise<PatchedDashboard> {
+  const { read, patch } = dashboardKindOf(order, kinds);
+  const text = await withFile(order, (source) => patch(source, order.rel, order.patch));
+  const dashboard = await read(sourceOfText(text), order.rel);
+  return { text, ...(await withTexts(dashboard, order, kinds)) };
+}
+
+async function withTexts(
+  dashboard: Dashboard,
+  { rel }: FileOrder,
+  kinds: readonly Kind[],
+): Promise<ReadDashboard> {
+  const { render } = kinds.find(({ type }) => type === 'markdown')!;
+  const texts: Record<string, string> = {};
+  for (const [index, row] of dashboard.rows.entries()) {
+    for (const [place, { text }] of row.panels.entries()) {
+      if (text === undefined) continue;
+      const source = sourceOfText(text);
+      const { body } = await render!(source, { rel, maxBytes: source.size });
+      texts[`${index}/${place}`] = body;
+    }
+  }
+  return { dashboard, texts };
+}
+
+function sourceOfText(text: string): FileSource {
+  const bytes = Buffer.from(text);
+  return {
+    size: bytes.length,
+    read: (offset, length) => Promise.resolve(bytes.subarray(offset, offset + length)),
+  };
+}
+
+function dashboardKindOf(order: FileOrder, kinds: readonly Kind[]): NonNullable<Kind['dashboard']> {
+  const { dashboard } = kindOf(order, kinds);
+  if (!dashboard) throw new AppError('internal', `${order.type} files are no dashboards`);
+  return dashboard;
 }
 
 async function readMediaMetadata(order: FileOrder, kinds: readonly Kind[]): Promise<MediaMetadata> {

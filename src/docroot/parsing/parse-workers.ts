@@ -10,12 +10,15 @@ import type { TypedPreview } from '../../tables/infer/file-preview.ts';
 import type { EditPlan, ReadOptions, TableChanges, TableLayout } from '../../tables/types.ts';
 import type { SheetName } from '../kind.ts';
 import type { CompanionPaths } from '../companions.ts';
+import type { DashboardPatch } from '../dashboard.ts';
 import type { DocumentJobName } from '../documents.ts';
 import { readEditPlan, wireChanges } from './edit-wire.ts';
 import type {
   DocumentFileOrder,
   EditOrder,
   FileOrder,
+  PatchedDashboard,
+  PatchOrder,
   PreviewOrder,
   SectionsOrder,
 } from './file-jobs.ts';
@@ -148,6 +151,16 @@ export class ParseWorkers {
   ): Promise<string> {
     const order: DocumentFileOrder = { ...this.#fileOrder(rel, type), maxBytes };
     return (await this.#ask(job, order, { processorMs: PAGE_MS })).text();
+  }
+
+  /** What the file's text would be. Throws as the kind. */
+  async patchDashboard(
+    { rel, type }: Pick<Resource, 'rel' | 'type'>,
+    patch: DashboardPatch,
+  ): Promise<PatchedDashboard> {
+    const order: PatchOrder = { ...this.#fileOrder(rel, type), patch };
+    const answer = await this.#ask('patch-dashboard', order, { processorMs: PAGE_MS });
+    return (await answer.json()) as PatchedDashboard;
   }
 
   #fileOrder(rel: string, type: string): FileOrder {

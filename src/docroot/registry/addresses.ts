@@ -6,6 +6,7 @@ type Answering = Pick<Resource, 'family' | 'alsoIn' | 'type'>;
 
 /** Without trailing slash; the first is that of its data. */
 export function pathsOf({ family, alsoIn, type }: Answering, name: string): string[] {
+  if (type === 'dashboard') return [`/${name}`, `/ui/${name}`];
   if (family === 'content') return [`/${name}`];
   if (family === 'media') return [`/media/${name}`, `/ui/${name}`];
   if (type === 'handler') return [`/api/${name}`];
@@ -17,5 +18,5 @@ export function pathsOf({ family, alsoIn, type }: Answering, name: string): stri
 export function pageAddress(resource: Answering, name: string): string {
   const paths = pathsOf(resource, encodePath(name));
   const path = paths.find((one) => one.startsWith('/ui/')) ?? paths[0]!;
-  return resource.family === 'dataset' ? `${path}/` : path;
+  return resource.family === 'dataset' || resource.type === 'dashboard' ? `${path}/` : path;
 }

@@ -18,7 +18,7 @@ export interface Table {
   readonly alsoIn?: Family;
 }
 
-/** Where a name is looked up: the families, and `ui`, which has datasets and media but no handlers. */
+/** Where a name is looked up: the families, and `ui`, which has datasets, media and dashboards but no handlers. */
 export type Area = Family | 'ui';
 
 /** For `svc check`: a resource that lost its extensionless name to another one. */
@@ -163,7 +163,7 @@ const AREAS: readonly Area[] = ['dataset', 'content', 'media', 'ui'];
 
 function isIn(area: Area, { family, alsoIn, type }: Table): boolean {
   if (area !== 'ui') return family === area || alsoIn === area;
-  return family === 'media' || (family === 'dataset' && type !== 'handler');
+  return family === 'media' || type === 'dashboard' || (family === 'dataset' && type !== 'handler');
 }
 
 /** Stable. */

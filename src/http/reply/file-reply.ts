@@ -2,10 +2,9 @@
 import { fstatSync } from 'node:fs';
 import { mediaTypeOf } from '../../base/files/media-type.ts';
 import { sameContent, stampOf } from '../../base/files/file-stamp.ts';
-import { sha256Hex } from '../../base/ids.ts';
 import { fileNameOf } from '../../base/paths.ts';
 import { attachment, inline } from '../../tables/encode/download-name.ts';
-import type { Documents } from '../../docroot/documents.ts';
+import { type Documents, versionOf } from '../../docroot/documents.ts';
 import type { OpenedFile } from '../../docroot/opener.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../context.ts';
@@ -69,7 +68,7 @@ async function contentOf(
   return {
     file,
     isUnchanged: () => isUnchanged(file),
-    etag: tagOf(file),
+    etag: versionOf(file.stamp),
     mayCompress: resource.kind.family === 'content',
     headers: {
       'Content-Type': type,
@@ -90,12 +89,6 @@ function policyFor(mediaType: string, isTrusted: boolean): Record<string, string
     return { 'Content-Security-Policy': (isTrusted ? '' : SANDBOX) + PAGE_POLICY };
   }
   return OTHER_ACTIVE_TYPES.test(mediaType) ? { 'Content-Security-Policy': INERT_POLICY } : {};
-}
-
-/** Strong: size, times and inode change with every write (file-stamp.ts). */
-function tagOf({ stamp }: OpenedFile): string {
-  const { inode, size, mtimeNs, ctimeNs } = stamp;
-  return sha256Hex(`${inode}.${size}.${mtimeNs}.${ctimeNs}`).slice(0, 32);
 }
 
 function lastModifiedOf({ stamp }: OpenedFile): string {

@@ -352,6 +352,7 @@ const GLYPHS: Readonly<Record<TreeEntry['type'], string>> = {
   handler: 'handler',
   html: 'code',
   markdown: 'page',
+  dashboard: 'dashboard',
   file: 'file',
   media: 'media',
 };

@@ -1,0 +1,231 @@
+/** Dashboards as files (DS-260): who may, what a broken one says, and what a change leaves as it was. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Client, type Service, startService } from '../support/service.ts';
+import { eventually } from './eventually.ts';
+
+const OPS = `# The people on duty
+title: Operations   # on the wall
+variables:
+  - {name: host, type: text, default: web1}
+rows:
+  - panels:
+      # how many
+      - title: Requests
+        query: '* host={host} | stats count'
+        form: single
+      - text: "# Hi <script>alert(1)</script>"
+  - title: Files
+    panels:
+    # the list
+    - dataset: shop/products
+      columns: [sku, price]   # two of them
+`;
+
+const files = {
+  'ops.dashboard.yaml': OPS,
+  'team/secret.dashboard.yaml': 'title: Secret\nrows: []\n',
+  'shop/products.csv': 'sku,price\na,1\n',
+};
+
+let svc: Service;
+let anna: Client;
+let reader: Client;
+let writer: Client;
+let nobody: Client;
+
+beforeAll(async () => {
+  svc = await startService({ files });
+  await svc.accounts.grant('anna', '*', 'read', 'write');
+  await svc.accounts.grant('reader', 'ops', 'read');
+  await svc.accounts.grant('writer', 'ops', 'write');
+  await svc.accounts.user('nobody');
+  [anna, reader, writer, nobody] = (await Promise.all(
+    ['anna', 'reader', 'writer', 'nobody'].map((name) => svc.as(name)),
+  )) as [Client, Client, Client, Client];
+});
+afterAll(() => svc[Symbol.asyncDispose]());
+
+const at = (name: string) => `/_svc/dashboards/${name}`;
+const patch = (client: Client, name: string, body: unknown, headers: Record<string, string> = {}) =>
+  client.fetch(at(name), { method: 'PATCH', body: JSON.stringify(body), headers });
+const path = (name: string) => join(svc.docroot, name);
+
+describe('DS-260 who may', () => {
+  test.each([
+    ['anonymous', () => svc as Client, 401, 401],
+    ['without a right', () => nobody, 403, 403],
+    ['who only reads', () => reader, 200, 403],
+    ['who only writes', () => writer, 403, 200],
+    ['who reads and writes', () => anna, 200, 200],
+  ])('%s', async (_, client, get, change) => {
+    expect((await client().fetch(at('ops'))).status).toBe(get);
+    expect((await client().fetch('/ops.dashboard.yaml')).status).toBe(get);
+    expect((await patch(client(), 'ops', [])).status).toBe(change);
+  });
+
+  test('a list has what the caller may read, and another name says no more than a missing one', async () => {
+    const listed = async (client: Client): Promise<string[]> => {
+      const { dashboards } = (await (await client.fetch('/_svc/dashboards')).json()) as {
+        dashboards: { resource: string }[];
+      };
+      return dashboards.map(({ resource }) => resource);
+    };
+    expect(await listed(reader)).toEqual(['ops']);
+    expect(await listed(nobody)).toEqual([]);
+    expect(await listed(anna)).toEqual(['ops', 'team/secret']);
+    const told = async (name: string): Promise<string> =>
+      (await (await reader.fetch(at(name))).text()).replaceAll(name, 'X');
+    expect(await told('team/secret')).toBe(await told('team/nothing'));
+  });
+});
+
+test('DS-260 the file is read with its text as safe HTML', async () => {
+  const answer = await reader.fetch(at('ops'));
+  const shown = (await answer.json()) as Record<string, unknown>;
+  expect(shown).toMatchObject({
+    resource: 'ops',
+    file_name: 'ops.dashboard.yaml',
+    may_write: false,
+    dashboard: { title: 'Operations', rows: [{ panels: [{ form: 'single' }, {}] }, {}] },
+    texts: { '0/1': '<h1 id="hi-alert1">Hi </h1>\n' },
+  });
+  const etag = answer.headers.get('etag')!;
+  expect((await reader.fetch('/ops.dashboard.yaml')).headers.get('etag')).toBe(etag);
+  const again = await reader.fetch(at('ops'), { headers: { 'If-None-Match': etag } });
+  expect(again.status).toBe(304);
+});
+
+const operation = (op: string, to: string, more: object = {}) => ({ op, path: to, ...more });
+
+test('DS-260 a change keeps comments, order and spelling of what it does not touch', async () => {
+  writeFileSync(path('ops.dashboard.yaml'), OPS);
+  const answer = await eventually(async () => {
+    const sent = await patch(anna, 'ops', [
+      operation('test', '/title', { value: 'Operations' }),
+      operation('move', '/rows/1/panels/1', { from: '/rows/0/panels/0' }),
+      operation('replace', '/rows/1/panels/0', {
+        value: { dataset: 'shop/products', columns: ['sku'], width: 4 },
+      }),
+      operation('add', '/description', { value: 'yes' }),
+      operation('remove', '/rows/0/panels/0'),
+    ]);
+    expect(sent.status).toBe(200);
+    return sent;
+  });
+  expect(await answer.json()).toMatchObject({ dashboard: { rows: [{ panels: [] }, {}] } });
+  expect(readFileSync(path('ops.dashboard.yaml'), 'utf8')).toBe(`# The people on duty
+title: Operations # on the wall
+variables:
+  - {name: host, type: text, default: web1}
+rows:
+  - panels: []
+  - title: Files
+    panels:
+      # the list
+      - dataset: shop/products
+        columns: [sku] # two of them
+        width: 4
+      # how many
+      - title: Requests
+        query: '* host={host} | stats count'
+        form: single
+description: yes
+`);
+});
+
+describe('DS-260 a change that is refused changes nothing', () => {
+  test.each([
+    [[operation('replace', '/title', { value: '' })], 422, 'title is empty'],
+    [[operation('add', '/rows/0/pannels', { value: [] })], 422, "did you mean 'panels'?"],
+    [[operation('remove', '/rows/7')], 422, 'there is nothing at /rows/7'],
+    [[operation('add', '/rows/9', { value: { panels: [] } })], 422, 'no place in a list'],
+    [[operation('move', '/rows/0/panels', { from: '/rows' })], 422, 'moved into itself'],
+    [[operation('test', '/title', { value: 'x' })], 422, 'another one'],
+    [[operation('add', 'title', { value: 'x' })], 422, 'must be such as /rows/0/panels/1'],
+    [[operation('copy', '/title', { from: '/title' })], 422, 'op, path, and value or from'],
+    [{ op: 'add' }, 422, 'list of operations'],
+  ])('%j', async (body, status, reason) => {
+    const before = readFileSync(path('ops.dashboard.yaml'), 'utf8');
+    const answer = await patch(anna, 'ops', body);
+    expect(answer.status).toBe(status);
+    expect(await answer.text()).toContain(JSON.stringify(reason).slice(1, -1));
+    expect(readFileSync(path('ops.dashboard.yaml'), 'utf8')).toBe(before);
+  });
+
+  test('for another version, or as a trial', async () => {
+    const title = [operation('replace', '/title', { value: 'Tried' })];
+    expect((await patch(anna, 'ops', title, { 'If-Match': '"other"' })).status).toBe(412);
+    const tried = await patch(anna, 'ops?dry_run=true', title);
+    expect(await tried.json()).toMatchObject({ dashboard: { title: 'Tried' } });
+    expect(await (await anna.fetch(at('ops'))).json()).not.toMatchObject({
+      dashboard: { title: 'Tried' },
+    });
+  });
+});
+
+describe('DS-260 a broken file is listed with line and reason', () => {
+  const expectReason = async (text: string, reason: string): Promise<void> => {
+    writeFileSync(path('bad.dashboard.yaml'), text);
+    await eventually(async () => {
+      const { dashboards } = (await (await anna.fetch('/_svc/dashboards')).json()) as {
+        dashboards: { resource: string; problem: string | null }[];
+      };
+      const problem = dashboards.find(({ resource }) => resource === 'bad')?.problem ?? null;
+      const answer = await anna.fetch(at('bad'));
+      const { detail } = (await answer.json()) as { detail: string };
+      expect(problem).toContain(reason);
+      expect([answer.status, detail]).toEqual([422, problem!]);
+    });
+  };
+  const panel = (text: string): string => `title: x\nrows:\n  - panels:\n      - ${text}\n`;
+
+  test.each([
+    ['titel: x\nrows: []\n', "line 1: unknown member 'titel'; did you mean 'title'?"],
+    ['title: x\n', "line 1: the dashboard lacks 'rows'"],
+    ['title: x\nrows: 5\n', 'line 2: rows must be a list'],
+    ['title: x\nrows:\n  - panels: [\n', 'line 4: '],
+    ['title: x\ntitle: y\nrows: []\n', 'line 2: Map keys must be unique'],
+    ['a: &a 1\ntitle: *a\nrows: []\n', "line 1: unknown member 'a'"],
+    ['title: &a b\ndescription: *a\nrows: []\n', 'line 2: aliases are not read'],
+    ['title: x\n---\ntitle: y\n', 'line 2: a second document begins here'],
+    [panel('title: p'), 'line 4: a panel lacks one of query, savedsearch, dataset, text'],
+    [panel('{query: "*", dataset: d}'), "not both 'query' and 'dataset'"],
+    [panel('{query: "*", form: lines}'), "'lines' is none of single, line,"],
+    [panel('{query: "*", width: 13}'), 'width must be a whole number from 1 to 12'],
+    [panel('{query: "*", time: week}'), "no variable of type time is called 'week'"],
+    [panel('{query: "*", sort: a}'), "'sort' is for panels with 'dataset'"],
+    [panel('{text: a, form: pie}'), "a panel with 'text' has the form text"],
+    [panel('{query: "*", options: {link: "javascript:x"}}'), "link 'javascript:x' is not possible"],
+    [panel('{query: "*", options: {colors: {a: mauve}}}'), "'mauve' is none of green"],
+    ['title: x\nvariables: [{name: 1a, type: text}]\nrows: []\n', "name '1a' is not possible"],
+    ['title: x\nvariables: [{name: a, type: choice}]\nrows: []\n', "the choice 'a' lacks 'query'"],
+    [
+      'title: x\nvariables: [{name: now, type: text}]\nrows: []\n',
+      "no variable may be called 'now'",
+    ],
+  ])('%j', async (text, reason) => {
+    await expectReason(text, reason);
+  });
+
+  test('and is mended by an edit', async () => {
+    writeFileSync(path('bad.dashboard.yaml'), 'title: Mended\nrows: []\n');
+    await eventually(async () => expect((await anna.fetch(at('bad'))).status).toBe(200));
+  });
+});
+
+test('DS-260 a dashboard is found by its title, its texts and its queries', async () => {
+  writeFileSync(
+    path('found.dashboard.yaml'),
+    'title: Zebra\nrows:\n  - panels:\n      - text: quagga\n      - query: okapi=1\n',
+  );
+  for (const word of ['zebra', 'quagga', 'okapi']) {
+    await eventually(async () => {
+      const found = (await (await anna.fetch(`/search?q=${word}`)).json()) as {
+        results: { resource: string }[];
+      };
+      expect(found.results.map(({ resource }) => resource)).toContain('found');
+    });
+  }
+});
