@@ -53,6 +53,7 @@ type PublishedFiles = Pick<
   | 'tables'
   | 'edits'
   | 'changeLog'
+  | 'versions'
   | 'locks'
   | 'uploads'
   | 'cache'
@@ -134,8 +135,19 @@ export async function openApp(
     exclusive,
     readsAhead,
   });
-  const { root, registry, datasets, tables, edits, changeLog, locks, uploads, cache, documents } =
-    docroot;
+  const {
+    root,
+    registry,
+    datasets,
+    tables,
+    edits,
+    changeLog,
+    versions,
+    locks,
+    uploads,
+    cache,
+    documents,
+  } = docroot;
   const handlers = openHandlers(registry, live, log);
   if (exclusive) {
     followHandlers(registry, handlers);
@@ -205,6 +217,7 @@ export async function openApp(
     tables,
     edits,
     changeLog,
+    versions,
     locks,
     uploads,
     cache,

@@ -219,6 +219,7 @@ function startUpkeep(app: App, services: ServerServices): () => void {
     const days = app.config.limits.audit_retention_days;
     if (days > 0) await pruneAudit(app.db, now - days * DAY_MS);
     await app.changeLog.prune();
+    await app.versions.sweep();
     // In a log that is kept elsewhere this shows whether the audit was computed anew since (see audit-chain.ts).
     const { id, hash } = await readHead(app.db);
     app.log.info('newest audit entry', { id, hash });

@@ -1,25 +1,43 @@
 /** What was changed in the rows of a dataset, and taking it back. */
 import { Elysia } from 'elysia';
 import { type TSchema, Type } from '@sinclair/typebox';
-import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
+import { Readable } from 'node:stream';
+import { AppError, invalidRequest, type ValidationIssue } from '../base/errors.ts';
+import { mediaTypeOf } from '../base/files/media-type.ts';
+import { fileNameOf } from '../base/paths.ts';
 import { jsonText } from '../base/json/json.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import type { Context, RouteRules } from '../http/context.ts';
 import { lifecycle } from '../http/lifecycle.ts';
 import { nextLink } from '../http/link-query.ts';
-import { bodyReply, type Reply } from '../http/reply/reply.ts';
-import { requireAccess } from '../operations/access.ts';
+import { bodyReply, emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
 import {
-  findDataset,
   receiptOf,
   requireWritable,
   requireWritableContent,
 } from '../operations/files/datasets.ts';
-import { listChanges, undoChanges, type UndoRequest } from '../operations/files/history.ts';
+import {
+  findResource,
+  listChanges,
+  undoChanges,
+  type UndoRequest,
+} from '../operations/files/history.ts';
+import {
+  changeAt,
+  contentAt,
+  differenceOf,
+  type Moment,
+  openContent,
+  requireWholeFile,
+  restoreContent,
+} from '../operations/files/versions.ts';
+import { attachment } from '../tables/encode/download-name.ts';
+import { isObject } from '../tables/edit/mutation.ts';
 import { integerParameter } from '../tables/read/list-parameters.ts';
 import { datasetParameters } from './companions.ts';
 import { requireChangesAllowed, versionsOf } from './datasets.ts';
 
+const HISTORY_METHODS = 'GET, HEAD, OPTIONS, POST';
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
 const MAX_ROW_ID = Number.MAX_SAFE_INTEGER;
@@ -30,8 +48,11 @@ const changeModel = Type.Object(
   {
     id: Type.Integer(),
     at: Type.String({ format: 'date-time' }),
-    user: Type.String(),
-    action: Type.String({ description: 'create, update, delete, upsert, batch or undo' }),
+    user: Type.Union([Type.String(), Type.Null()], { description: 'null: another program' }),
+    action: Type.String({
+      description:
+        'create, update, delete, upsert, batch or undo of rows; upload, restore, … of the file; external: another program wrote it',
+    }),
     count: Type.Integer({ description: 'Rows' }),
     state: Type.String({
       description:
@@ -42,6 +63,11 @@ const changeModel = Type.Object(
     }),
     undoes: Type.Array(Type.Integer(), { description: 'The changes it took back' }),
     undone: Type.String({ description: 'Taken back: no, partly, all' }),
+    version: Type.Union(
+      [Type.Object({ size: Type.Integer(), sha256: Type.String() }), Type.Null()],
+      { description: 'What the file held before is kept: `content` of the change before has it' },
+    ),
+    damaged: Type.Boolean({ description: 'What it did cannot be read any more' }),
     rows: Type.Array(
       Type.Object({
         _row_id: Type.Integer(),
@@ -59,6 +85,12 @@ const undoModel = Type.Object(
     after: Type.Optional(Type.Integer({ description: 'All changes after this one' })),
     since: Type.Optional(
       Type.String({ format: 'date-time', description: 'All changes from this moment on' }),
+    ),
+    content: Type.Optional(
+      Type.Union([Type.Integer(), Type.String({ format: 'date-time' })], {
+        description:
+          'In place of these: the file becomes, byte for byte, what it was right after this change, or then',
+      }),
     ),
     rows: Type.Optional(Type.Array(Type.Integer(), { description: 'Only these rows' })),
     skip_conflicts: Type.Optional(
@@ -92,14 +124,21 @@ const checks = {
 
 export const historyRoutes = new Elysia({ name: 'history' })
   .use(lifecycle)
-  .get('/_svc/history/*', ({ ask }) => list(ask), {
+  .get('/_svc/history/*', ({ ask }) => historyReply(ask, ask.parameters['name'] ?? ''), {
     checks,
     describes: {
-      summary: 'See what was changed in a dataset',
-      description: 'Newest first. For those who may read and write it.',
+      summary: 'See what was changed in a dataset or file',
+      description:
+        'Newest first, for those who may read and write it. With `content` the file as it was then, with `diff` what a change did to a text. Also at `/api/<name>/history`, unless a file has that name.',
       tag: 'system',
       parameters: [
         ...datasetParameters,
+        query(
+          'content',
+          'The bytes of the file right after this change, or at this time',
+          Type.String(),
+        ),
+        query('diff', 'What this change did to a text, as a unified diff', Type.Integer()),
         query('change', 'This change alone, with up to 1,000 of its rows', Type.Integer()),
         query('row', 'Changes of this row', Type.Integer()),
         query('user', 'Changes by this user', Type.String()),
@@ -108,10 +147,10 @@ export const historyRoutes = new Elysia({ name: 'history' })
         query('cursor', 'From the `Link` of the page before', Type.Integer()),
       ],
       answers: { 200: { description: 'The changes', schema: Type.Array(changeModel) } },
-      errors: [404, 422],
+      errors: [404, 409, 410, 413, 415, 422],
     },
   })
-  .post('/_svc/history/*', ({ ask }) => undo(ask), {
+  .post('/_svc/history/*', ({ ask }) => historyReply(ask, ask.parameters['name'] ?? ''), {
     checks,
     describes: {
       summary: 'Take changes of a dataset back',
@@ -121,24 +160,26 @@ export const historyRoutes = new Elysia({ name: 'history' })
       parameters: datasetParameters,
       body: { schema: undoModel, required: true },
       answers: { 200: { description: 'Done and on disk', schema: undoneModel } },
-      errors: [404, 405, 409, 412, 413, 422, 507],
+      errors: [404, 405, 409, 410, 412, 413, 422, 507],
     },
   });
 
-/** Who may change the rows may see what they were. */
-async function datasetOf({
-  services,
-  caller,
-  origin,
-  parameters: named,
-}: Context): Promise<Resource> {
-  const name = (named['name'] ?? '').replace(/\/$/, '');
-  const resource = await findDataset(services, caller, origin, name, 'read');
-  return requireAccess(services, caller, origin, { name, resource, verb: 'write' });
+/** Who may change a file may see what it was. */
+export async function historyReply(context: Context, name: string): Promise<Reply> {
+  const { services, caller, origin, method } = context;
+  const resource = await findResource(services, caller, origin, name.replace(/\/$/, ''));
+  if (method === 'OPTIONS') return emptyReply(204, { Allow: HISTORY_METHODS });
+  if (method === 'POST') return undo(context, resource);
+  if (method === 'GET' || method === 'HEAD') return list(context, resource);
+  const headers = { allow: HISTORY_METHODS };
+  throw new AppError('method-not-allowed', 'Method Not Allowed', { headers });
 }
 
-async function list(context: Context): Promise<Reply> {
-  const resource = await datasetOf(context);
+async function list(context: Context, resource: Resource): Promise<Reply> {
+  const content = context.queryValue('content');
+  if (content !== null) return contentReply(context, resource, content);
+  const diff = context.queryValue('diff');
+  if (diff !== null) return differenceReply(context, resource, diff);
   const issues: ValidationIssue[] = [];
   const integer = (name: string, max: number): number | undefined =>
     integerParameter(context.query, name, { min: 1, max }, issues) ?? undefined;
@@ -166,14 +207,53 @@ async function list(context: Context): Promise<Reply> {
   });
 }
 
-async function undo(context: Context): Promise<Reply> {
+async function contentReply(context: Context, resource: Resource, text: string): Promise<Reply> {
   const { services, user, origin } = context;
-  const resource = await datasetOf(context);
+  const issues: ValidationIssue[] = [];
+  const moment = momentFrom(text, ['query', 'content'], issues);
+  if (moment === null) throw invalidRequest(...issues);
+  const whole = await requireWholeFile(services, user, origin, resource);
+  const then = await contentAt(services, whole.rel, await changeAt(services, whole, moment));
+  const { size, body } = await openContent(services, then);
+  const etag = then.kept?.hash.slice(0, 32);
+  const headers = {
+    'Content-Disposition': attachment(fileNameOf(whole.rel)),
+    'Content-Length': String(size),
+    // What others uploaded is not run here.
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+  };
+  const type = mediaTypeOf(whole.rel);
+  return bodyReply(Readable.toWeb(body) as unknown as ReadableStream<Uint8Array>, type, {
+    headers,
+    ...(etag !== undefined && { etag }),
+  });
+}
+
+async function differenceReply(context: Context, resource: Resource, text: string): Promise<Reply> {
+  const { services, user, origin } = context;
+  if (!/^[1-9]\d{0,14}$/.test(text)) {
+    const msg = 'Input should be the id of a change';
+    throw invalidRequest({ type: 'int_parsing', loc: ['query', 'diff'], msg, input: text });
+  }
+  const { rel } = await requireWholeFile(services, user, origin, resource);
+  const difference = await differenceOf(services, rel, Number(text));
+  return bodyReply(difference, 'text/x-diff; charset=utf-8');
+}
+
+async function undo(context: Context, resource: Resource): Promise<Reply> {
+  const { services, user, origin } = context;
+  const body = await context.json();
+  if (isObject(body) && body['content'] !== undefined) return restore(context, resource, body);
+  if (resource.kind.dataset === undefined) {
+    throw new AppError('method-not-allowed', 'This file has no rows: give content', {
+      headers: { allow: HISTORY_METHODS },
+    });
+  }
   requireWritable(services, resource, 'POST');
   requireChangesAllowed(context);
   await requireWritableContent(services, resource);
   const request = {
-    ...undoRequestOf(await context.json()),
+    ...undoRequestOf(body),
     ifMatch: versionsOf(context.request.headers.get('if-match')),
   };
   const { result, changes, skipped } = await undoChanges(services, user, origin, resource, request);
@@ -186,6 +266,27 @@ async function undo(context: Context): Promise<Reply> {
   return bodyReply(jsonText(answer), 'application/json', {
     headers: { ETag: `"${result.version}"` },
   });
+}
+
+/** The whole file. */
+async function restore(
+  context: Context,
+  resource: Resource,
+  body: Readonly<Record<string, unknown>>,
+): Promise<Reply> {
+  const { services, user, origin } = context;
+  const issues: ValidationIssue[] = [];
+  for (const name of Object.keys(body).filter((one) => one !== 'content')) {
+    const msg = 'With content there is nothing else to say';
+    issues.push({ type: 'extra_forbidden', loc: ['body', name], msg, input: body[name] });
+  }
+  const moment = momentFrom(body['content'], ['body', 'content'], issues);
+  if (moment === null || issues.length > 0) throw invalidRequest(...issues);
+  requireChangesAllowed(context);
+  const whole = await requireWholeFile(services, user, origin, resource);
+  const id = await changeAt(services, whole, moment);
+  const isChanged = await restoreContent(services, user, origin, whole, id);
+  return jsonReply({ success: true, changed: isChanged });
 }
 
 const MEMBERS = ['change', 'after', 'since', 'rows', 'skip_conflicts', 'dry_run'];
@@ -239,6 +340,23 @@ function undoRequestOf(body: unknown): Omit<UndoRequest, 'ifMatch'> {
   if (change !== undefined) return { ...request, what: { change: change as number } };
   if (after !== undefined) return { ...request, what: { after: after as number } };
   return { ...request, what: { since: moment! } };
+}
+
+/** Null, with an issue, for what is no moment. */
+function momentFrom(
+  value: unknown,
+  loc: readonly string[],
+  issues: ValidationIssue[],
+): Moment | null {
+  const isId = typeof value === 'number' || (typeof value === 'string' && /^\d{1,15}$/.test(value));
+  const id = Number(value);
+  if (isId && Number.isSafeInteger(id) && id >= 0) return { change: id };
+  const own: ValidationIssue[] = [];
+  const time = momentOf(value, loc, own);
+  if (time !== undefined) return { time };
+  const msg = 'Input should be the id of a change, or a time such as 2026-11-20T10:00:00Z';
+  issues.push({ type: 'value_error', loc: [...loc], msg, input: value });
+  return null;
 }
 
 /** As times are stored; undefined when absent. */

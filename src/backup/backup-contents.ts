@@ -16,6 +16,7 @@ import { readParts } from '../events/parts/manifest.ts';
 import { PARTS_FOLDER } from '../events/parts/part-format.ts';
 import { EVENTS_FILE } from '../events/store/schema.ts';
 import { DATABASE_FILE, SECRET_FILE } from '../store/state-files.ts';
+import { VERSIONS_FOLDER } from '../docroot/file-versions.ts';
 import type { ArchivePart } from './archive-format.ts';
 
 export interface ArchiveFile {
@@ -30,7 +31,8 @@ export interface ArchiveFile {
 /** Included as snapshots; other state files as they are. */
 const DATABASES = [DATABASE_FILE, EVENTS_FILE];
 const PLAIN_FILES = [SECRET_FILE, 'config.yaml', ARRIVALS_FILE];
-const KEPT_FOLDERS = ['replaced'];
+/** After the database: what it names is there, unless it was forgotten meanwhile. */
+const KEPT_FOLDERS = ['replaced', VERSIONS_FOLDER];
 export const TABLES = 'tables';
 
 /** Returns all files of the state. */

@@ -28,6 +28,7 @@ import { shortId } from '../base/ids.ts';
 import { syncPath } from '../base/files/atomic-file.ts';
 import { bindToFile } from './moved-copy.ts';
 import { COMPANION_FOLDER, isAtOrBelow } from '../docroot/document-root.ts';
+import { VERSIONS_FOLDER } from '../docroot/file-versions.ts';
 import { PARTS_FOLDER } from '../events/parts/part-format.ts';
 import { EVENTS_FILE } from '../events/store/schema.ts';
 import { derivedIn, removeDerived } from '../store/leftovers.ts';
@@ -353,7 +354,7 @@ function stepsOf(
     const path = join(stateDir, name);
     const belongs =
       name.startsWith(DATABASE_FILE) || name.startsWith('events') || name === SECRET_FILE;
-    const isOurs = DERIVED.includes(name) || name === PARTS_FOLDER;
+    const isOurs = [...DERIVED, PARTS_FOLDER, VERSIONS_FOLDER].includes(name);
     if (isOurs || (belongs && !isFolder(path))) derivedIn(path).forEach(leave);
   }
   const coming: Step[] = [];

@@ -35,6 +35,10 @@ export const errorCatalogue = {
   'read-only': { status: 405, summary: 'The server is in read-only mode.' },
   conflict: { status: 409, summary: 'The change collides with the present state.' },
   locked: { status: 409, summary: 'Another operation holds the file.' },
+  gone: {
+    status: 410,
+    summary: 'It was here and is not kept any more; the text says how to go on.',
+  },
   'precondition-failed': { status: 412, summary: 'If-Match names another version.' },
   'too-large': { status: 413, summary: 'The body or the file exceeds a configured limit.' },
   'not-acceptable': { status: 406, summary: 'The route offers none of the asked types.' },

@@ -386,7 +386,14 @@ export const settings = {
   'history.enabled': boolean({
     default: true,
     live: true,
-    summary: 'Keeps what every edit of rows changed, so that it can be seen and taken back.',
+    summary:
+      'Keeps what every edit of rows changed and what replaced files held, so that it can be seen and taken back.',
+  }),
+  'history.required': boolean({
+    default: true,
+    live: true,
+    summary:
+      'Refuses a change whose history cannot be kept; off, the change is made and its answer says so.',
   }),
   'history.max_age_days': integer({
     default: 365,
@@ -401,13 +408,13 @@ export const settings = {
     min: 1,
     max: 1_000_000,
     live: true,
-    summary: 'Changes kept of one dataset; the oldest go first.',
+    summary: 'Changes kept of one dataset or file; the oldest go first.',
   }),
   'history.max_bytes_per_table': bytes({
     default: 64 * 2 ** 20,
     max: 2 ** 40,
     live: true,
-    summary: 'Room for the changes of one dataset.',
+    summary: 'Room for the changes of one dataset or file; a larger version of a file is not kept.',
   }),
   'history.max_bytes': bytes({
     default: 256 * 2 ** 20,

@@ -20,6 +20,7 @@ import { CopiesOfUnmounted } from './registry/copies-of-unmounted.ts';
 import { CacheEntries } from './cache-entries.ts';
 import { Datasets } from './datasets.ts';
 import { DocumentRoot } from './document-root.ts';
+import { FileVersions, VERSIONS_FOLDER } from './file-versions.ts';
 import { Documents } from './documents.ts';
 import { type CheckProgress, checkFiles, type Unread } from './parsing/file-check.ts';
 import { FirstReads } from './parsing/first-reads.ts';
@@ -76,6 +77,7 @@ export interface Docroot {
   readonly tables: Tables;
   readonly edits: Edits;
   readonly changeLog: ChangeLog;
+  readonly versions: FileVersions;
   readonly uploads: Uploads;
   readonly cache: CacheEntries;
   readonly documents: Documents;
@@ -148,7 +150,19 @@ export function openDocroot(options: DocrootOptions): Docroot {
   const cache = new CacheEntries(clock);
   const copiesOfUnmounted = new CopiesOfUnmounted({ registry, tables, log });
   forgetChanges(registry, tables, cache, copiesOfUnmounted);
-  const changeLog = new ChangeLog(options.db, () => config().history, now);
+  const history = () => config().history;
+  const changeLog = new ChangeLog(options.db, history, now, (error) =>
+    log.warning('a change is made without its history', { error }),
+  );
+  const versions = new FileVersions({
+    dir: join(stateDir, VERSIONS_FOLDER),
+    root,
+    locks,
+    replaced,
+    changeLog,
+    limits: history,
+    log,
+  });
   let stopWatching = async (): Promise<void> => {};
   let isStopped = false;
 
@@ -183,11 +197,13 @@ export function openDocroot(options: DocrootOptions): Docroot {
       log,
     }),
     changeLog,
+    versions,
     uploads: new Uploads({
       registry,
       kindOf,
       locks,
       replaced,
+      versions,
       scratch: stateFolder(stateDir, 'tmp'),
       read: async (resource) => {
         if (resource.kind.dataset) await tables.current(datasets.targetOf(resource));
@@ -215,7 +231,10 @@ export function openDocroot(options: DocrootOptions): Docroot {
       stopWatching = follow(registry, options, onTouched);
     },
     scan: async () => {
-      if (exclusive) await replaced.removeLeftovers();
+      if (exclusive) {
+        await replaced.removeLeftovers();
+        await versions.settle();
+      }
       await registry.rescan();
       // Worksheets have names only after their workbook was opened.
       const listed = registry.listed();

@@ -329,3 +329,30 @@ test('a file that others changed since keeps what they wrote', async () => {
     'row 1: another program changed the file since',
   );
 });
+
+describe('a history that cannot be written', () => {
+  const edit = (name: string, v: string) =>
+    root.fetch(`/api/${name}/`, {
+      method: 'PATCH',
+      body: JSON.stringify({ action: 'update', data: { _row_id: 1, v } }),
+    });
+  let root: Client;
+
+  test.each([
+    [true, 503, 'n,v\n1,a\n', { detail: 'The history of this change cannot be kept' }],
+    [false, 200, 'n,v\n1,b\n', { success: true, history: 'not kept' }],
+  ])('required %p: %i', async (required, status, content, body) => {
+    await using own = await startService({
+      files: { 'a.csv': 'n,v\n1,a\n' },
+      config: { history: { required } },
+    });
+    await own.accounts.grant('root', '*', 'read', 'write');
+    root = await own.as('root');
+    await answer(root.fetch('/api/a/'));
+    // Any damage of these tables looks like this to who writes.
+    await own.accounts.db.run('ALTER TABLE change_rows RENAME TO lost_rows');
+    expect(await answer(edit('a', 'b'), status)).toMatchObject(body);
+    expect(readFileSync(join(own.docroot, 'a.csv'), 'utf8')).toBe(content);
+    expect(await answer(root.fetch('/api/a/'))).toHaveLength(1);
+  });
+});

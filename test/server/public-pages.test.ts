@@ -390,6 +390,8 @@ describe('DS-184, DS-208: pages', () => {
             renumbered: true,
             undoes: [],
             undone: 'no',
+            version: null,
+            damaged: false,
             rows: [{ _row_id: 1, before: { [EVIL]: EVIL }, after: { [EVIL]: `${EVIL}!` } }],
             rows_truncated: false,
           },

@@ -19,6 +19,7 @@ import { randomFrom } from '../language/random-query.ts';
 const DAY_MS = 86_400_000;
 const limits: HistoryLimits = {
   enabled: true,
+  required: true,
   max_age_days: 30,
   max_changes_per_table: 1_000,
   max_bytes_per_table: 1_000_000,

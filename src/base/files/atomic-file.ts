@@ -45,8 +45,8 @@ export interface ReplaceOptions {
   readonly signal?: AbortSignal;
   /** On disk but not visible; only the ctime of the stamp will change. */
   readonly onPrepared?: (stamp: FileStamp) => Promise<void>;
-  /** Right before the new bytes become visible; throw to abandon the write. */
-  readonly beforeCommit?: () => Promise<void>;
+  /** Right before the new bytes become visible; throw to abandon the write. A stamp it resolves with becomes the base. */
+  readonly beforeCommit?: () => Promise<FileStamp | undefined | void>;
 }
 
 /** What stands at the path now. */
@@ -68,7 +68,7 @@ export class ChangedDuringWrite extends AppError {
 }
 
 interface Work {
-  readonly request: ReplaceOptions;
+  request: ReplaceOptions;
   readonly directory: FileHandle;
   readonly temporary: FileHandle;
   readonly temporaryPath: string;
@@ -92,8 +92,9 @@ export async function replaceFile(request: ReplaceOptions): Promise<ReplaceResul
     work = await begin(request);
     const { stamp, hash } = await prepare(work);
     await request.onPrepared?.(stamp);
-    await request.beforeCommit?.();
+    const base = (await request.beforeCommit?.()) ?? request.base;
     request.signal?.throwIfAborted();
+    work.request = { ...request, base };
     return { ...(await commit(work, stamp)), hash };
   } catch (error) {
     throw writeFailure(error, request.rel);

@@ -1,4 +1,5 @@
 /** They parse hostile bytes, so they run in a process that can be killed. */
+import { formatPatch, structuredPatch } from 'diff';
 import { rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,6 +27,9 @@ import type {
   SheetName,
 } from '../kind.ts';
 import { type OpenedFile, openForRead } from '../opener.ts';
+
+/** Takes a second. */
+const MAX_EDITED_LINES = 4_000;
 
 export interface FileOrder {
   readonly docroot: string;
@@ -62,6 +66,12 @@ export interface SectionsOrder extends DocumentFileOrder {
   readonly isBare: boolean;
 }
 
+export interface DifferenceOrder {
+  readonly name: string;
+  readonly before: string;
+  readonly after: string;
+}
+
 /** All throw as the kind. */
 export function fileJobs(kinds: readonly Kind[]): ChildJobs {
   return {
@@ -77,11 +87,27 @@ export function fileJobs(kinds: readonly Kind[]): ChildJobs {
     metadata: async (body) => Response.json(await readMediaMetadata(body as FileOrder, kinds)),
     preview: async (body) => Response.json(await previewFile(body as PreviewOrder, kinds)),
     picture: async (body) => Response.json(await readPictureSize(body as FileOrder, kinds)),
+    difference: async (body) => new Response(difference(body as DifferenceOrder)),
     sections: async (body) => {
       await writeSections(body as SectionsOrder, kinds);
       return new Response(null, { status: 204 });
     },
   };
+}
+
+/** Unified; texts with little in common are shown as removed and added. */
+function difference({ name, before, after }: DifferenceOrder): string {
+  const options = { context: 3, maxEditLength: MAX_EDITED_LINES };
+  const found = structuredPatch(name, name, before, after, '', '', options);
+  if (found !== undefined) return formatPatch(found);
+  const signed = (sign: string, text: string): string[] =>
+    text
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((line) => sign + line);
+  return [`--- ${name}`, `+++ ${name}`, ...signed('-', before), ...signed('+', after), ''].join(
+    '\n',
+  );
 }
 
 async function listSheets(order: FileOrder, kinds: readonly Kind[]): Promise<SheetName[]> {

@@ -14,6 +14,7 @@ import type { DashboardPatch } from '../dashboard.ts';
 import type { DocumentJobName } from '../documents.ts';
 import { readEditPlan, wireChanges } from './edit-wire.ts';
 import type {
+  DifferenceOrder,
   DocumentFileOrder,
   EditOrder,
   FileOrder,
@@ -144,6 +145,12 @@ export class ParseWorkers {
     }
   }
 
+  /** As a unified diff. */
+  async difference(name: string, before: string, after: string): Promise<string> {
+    const order: DifferenceOrder = { name, before, after };
+    return (await this.#ask('difference', order, { processorMs: PAGE_MS })).text();
+  }
+
   async readDocument(
     job: DocumentJobName,
     { rel, type }: Resource,
@@ -170,7 +177,7 @@ export class ParseWorkers {
 
   #ask(
     job: string,
-    order: FileOrder | SectionsOrder,
+    order: FileOrder | SectionsOrder | DifferenceOrder,
     limits: Pick<ChildRequestOptions, 'processorMs' | 'turn'> = {},
   ): Promise<Response> {
     const timeoutMs = this.#config().limits.parse_timeout_seconds * 1000;

@@ -12,6 +12,7 @@ import { ChangedDuringWrite, replaceFile, writeFailure } from '../../base/files/
 import { isAbsence } from '../../base/files/file-stamp.ts';
 import type { ReplacedFiles } from '../../base/files/replaced-files.ts';
 import { matchesDocument } from '../../accounts/rights/resource-names.ts';
+import type { FileVersions, KeptVersion } from '../file-versions.ts';
 import type { FileLocks, HeldLock } from '../locks.ts';
 import { targetPath } from '../opener.ts';
 import type { KindTable } from '../registry/kind-table.ts';
@@ -49,6 +50,7 @@ interface UploadOrder {
   /** Null: the body is no form. */
   readonly fields: AsyncIterable<UploadField> | null;
   readonly owner: string;
+  readonly userId: number;
   readonly rules: UploadRules;
   /** Called once the name is known and well formed. */
   readonly onName: (name: string) => void;
@@ -79,6 +81,8 @@ interface UploadsOptions {
   readonly kindOf: KindTable;
   readonly locks: FileLocks;
   readonly replaced: ReplacedFiles;
+  /** Keeps what is overwritten. */
+  readonly versions: FileVersions;
   /** Folder for content that arrives before its name; outside of what is published. */
   readonly scratch: string;
   /** Reads a dataset once, which notes what is wrong with it. */
@@ -225,10 +229,12 @@ class Reception {
   }
 
   async #place(name: string, pieces: Chunks): Promise<Placed> {
-    const { locks, replaced } = this.#options;
-    const { rules, owner, onCreate, onNaming } = this.#order;
+    const { locks, replaced, versions } = this.#options;
+    const { rules, owner, userId, onCreate, onNaming } = this.#order;
     const { rel, path, isTaken } = await this.#locate(name);
     const held: HeldLock[] = [];
+    let kept = null as KeptVersion | null;
+    let isMade = false;
     try {
       // Spares the transfer; the check under the lock counts.
       if (isTaken && !rules.overwrites) throw existsAlready();
@@ -248,8 +254,14 @@ class Reception {
           }
           if (isNew) await onCreate(name, ownTextOf(name, this.#options));
           await onNaming();
+          if (isNew) return undefined;
+          const nextHash = this.#content.checksum;
+          const author = { userId, username: owner, action: 'upload', nextHash };
+          kept = await versions.keep(rel, author);
+          return kept.stamp;
         },
       });
+      isMade = true;
       this.#order.onPlaced(!overwritten);
       const { size, checksum } = this.#content;
       return {
@@ -262,6 +274,7 @@ class Reception {
     } catch (error) {
       throw error instanceof ChangedDuringWrite && !rules.overwrites ? existsAlready() : error;
     } finally {
+      await kept?.close(isMade);
       for (const lock of held) await lock.release();
     }
   }

@@ -221,7 +221,7 @@ export async function submitChange(
 }
 
 /** What the caller is told of a change. */
-export function receiptOf({ action, isDryRun, rowIds, steps }: EditResult): object {
+export function receiptOf({ action, isDryRun, isUnrecorded, rowIds, steps }: EditResult): object {
   const results = steps.map((step) => ({
     action: step.action,
     count: step.rowIds.length,
@@ -231,6 +231,7 @@ export function receiptOf({ action, isDryRun, rowIds, steps }: EditResult): obje
   return {
     success: true,
     ...(isDryRun && { dry_run: true }),
+    ...(isUnrecorded && { history: 'not kept' }),
     count: rowIds.length,
     row_ids: rowIds,
     ...(action === 'batch' ? { results } : steps[0] && countsOf(steps[0])),

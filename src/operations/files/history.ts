@@ -4,7 +4,7 @@
  * For those who may change its rows: earlier values may be gone because they should not have been there.
  */
 import type { App } from '../../app.ts';
-import type { Principal } from '../../accounts/rights/principal.ts';
+import type { Caller, Principal } from '../../accounts/rights/principal.ts';
 import { AppError } from '../../base/errors.ts';
 import { ChangedDuringWrite } from '../../base/files/atomic-file.ts';
 import { TimeSlice } from '../../base/scheduling/time-slice.ts';
@@ -40,7 +40,8 @@ export interface ShownRow {
 export interface ShownChange {
   readonly id: number;
   readonly at: string;
-  readonly user: string;
+  /** Null: another program. */
+  readonly user: string | null;
   readonly action: string;
   readonly count: number;
   readonly state: Entry['state'];
@@ -48,8 +49,29 @@ export interface ShownChange {
   readonly renumbered: boolean;
   readonly undoes: readonly number[];
   readonly undone: 'no' | 'partly' | 'all';
+  /** Of the whole file: what it held before can be had. */
+  readonly version: { readonly size: number; readonly sha256: string } | null;
+  /** Its rows cannot be read: damaged, or written by a newer version. */
+  readonly damaged: boolean;
   readonly rows: readonly ShownRow[];
   readonly rows_truncated: boolean;
+}
+
+/** By the name of a dataset, or the path of a file, for who may read and write it. Throws as `requireAccess`. */
+export async function findResource(
+  services: App,
+  caller: Caller,
+  origin: Origin,
+  name: string,
+): Promise<Resource> {
+  const { registry } = services;
+  const resource =
+    registry.lookup('dataset', name) ??
+    registry.lookup('media', name) ??
+    registry.original(name) ??
+    registry.lookup('content', name);
+  await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
+  return requireAccess(services, caller, origin, { name, resource, verb: 'write' });
 }
 
 /** Newest first, of at most `limit` entries; `next` is the `before` of the page after, which may have none of a row. */
@@ -59,30 +81,34 @@ export async function listChanges(
   filter: Omit<EntryFilter, 'row'> & { readonly change?: number; readonly rowId?: number },
   limit: number,
 ): Promise<{ readonly changes: readonly ShownChange[]; readonly next: number | null }> {
-  const table = await currentTable(services, resource);
+  const table = await tableIfReadable(services, resource);
   const { change, rowId, ...rest } = filter;
   const wanted = {
     ...rest,
-    ...(rowId !== undefined && { row: { id: rowId, numbering: table.numbering } }),
+    ...(rowId !== undefined &&
+      table !== null && { row: { id: rowId, numbering: table.numbering } }),
     ...(change !== undefined && { before: change + 1, after: change - 1 }),
   };
   const entries = await services.changeLog.list(resource, wanted, limit);
   const shown: ShownChange[] = [];
   const rowLimit = change === undefined ? ROWS_IN_LIST : MAX_ROWS;
   for (const entry of entries) {
-    const rows = await services.changeLog.rowsOf(entry.id, rowLimit + 1, rowId ?? null);
+    const found = await rowsIfSound(services, entry.id, rowLimit + 1, rowId ?? null);
+    const rows = found ?? [];
     // Between the rows of this piece, but none of them.
     if (rowId !== undefined && rows.length === 0) continue;
     shown.push({
       id: entry.id,
       at: entry.at,
-      user: entry.username,
+      user: entry.username === '' ? null : entry.username,
       action: entry.action,
       count: entry.rowCount,
       state: entry.state,
-      renumbered: entry.numbering !== table.numbering,
+      renumbered: table !== null && entry.numbering !== '' && entry.numbering !== table.numbering,
       undoes: entry.undoes,
       undone: entry.undone === 'all' ? 'all' : entry.undone.size > 0 ? 'partly' : 'no',
+      version: entry.version && { size: entry.version.size, sha256: entry.version.hash },
+      damaged: found === null,
       rows: rows.slice(0, rowLimit).map((row) => shownRow(row, table)),
       rows_truncated: rows.length > rowLimit,
     });
@@ -91,22 +117,52 @@ export async function listChanges(
   return { changes: shown, next: isLast ? null : entries.at(-1)!.id };
 }
 
+/** Null for a file without rows, and where they cannot be read: what was done to it can be told all the same. */
+async function tableIfReadable(services: App, resource: Resource): Promise<Table | null> {
+  if (resource.kind.dataset === undefined) return null;
+  try {
+    return await currentTable(services, resource);
+  } catch (error) {
+    const code = error instanceof AppError ? error.code : null;
+    if (code === 'unreadable-file' || code === 'too-large' || code === 'timed-out') return null;
+    throw error;
+  }
+}
+
+/** Null when they are damaged. */
+async function rowsIfSound(
+  { changeLog, log }: App,
+  id: number,
+  limit: number,
+  rowId: number | null,
+): Promise<readonly RowChange[] | null> {
+  try {
+    return await changeLog.rowsOf(id, limit, rowId);
+  } catch (error) {
+    if (error instanceof AppError && error.code !== 'gone') throw error;
+    log.warning('a change in the history is damaged', { change: id, error });
+    return null;
+  }
+}
+
 async function currentTable(services: App, resource: Resource): Promise<Table> {
   const table = await services.tables.current(services.datasets.targetOf(resource));
   await services.changeLog.settle(table, resource);
   return table;
 }
 
-function shownRow({ rowId, before, after }: RowChange, table: Table): ShownRow {
+function shownRow({ rowId, before, after }: RowChange, table: Table | null): ShownRow {
   return { _row_id: rowId, before: jsonCells(before, table), after: jsonCells(after, table) };
 }
 
 /** As rows show them; columns that the dataset no longer has are left out. */
 function jsonCells(
   values: CellValues | null,
-  { columns }: Pick<Table, 'columns'>,
+  table: Pick<Table, 'columns'> | null,
 ): JsonCells | null {
   if (values === null) return null;
+  if (table === null) return Object.fromEntries(values) as JsonCells;
+  const { columns } = table;
   const cells = columns.flatMap(({ name, type }): [string, unknown][] => {
     const value = values.get(name);
     return value === undefined ? [] : [[name, jsonValue(value, type)]];
@@ -334,7 +390,7 @@ async function mutationOf(
       data.create.push(jsonCells(before, { columns })!);
     } else {
       changed.push(row);
-      data.update.push({ ...jsonCells(before, table), _row_id: rowId });
+      data.update.push({ ...jsonCells(before, table)!, _row_id: rowId });
     }
   }
   const operations = Object.entries(data)

@@ -57,6 +57,7 @@ export async function uploadFile(
     const stored = await services.uploads.store({
       fields,
       owner: caller.username,
+      userId,
       rules: rulesOf(services.config.upload),
       onName: (found) => (name = found),
       onCreate: async (filename, resource) => {

@@ -15,6 +15,7 @@ import { isForm } from '../../http/body/form-body.ts';
 import type { Context } from '../../http/context.ts';
 import { handlerAnswer } from '../../http/handler-exchange.ts';
 import { emptyReply, type Answer, jsonReply, type Reply } from '../../http/reply/reply.ts';
+import { historyReply } from '../../api/history.ts';
 import { requireAccess } from '../../operations/access.ts';
 import { findByPath } from '../../operations/files/content.ts';
 import { READ_METHODS, requireWritable, summariseRows } from '../../operations/files/datasets.ts';
@@ -70,9 +71,21 @@ async function answer(context: Context): Promise<Answer> {
     if (!isInFamily && family === 'api') {
       const row = addressedRow(context, rest);
       if (row !== null) return datasetRow(context, row);
+      if (isBelow(context, rest, 'history'))
+        return historyReply(context, rest.slice(0, -1).join('/'));
     }
   }
   return fileAnswer(context, name);
+}
+
+/** What the service adds below a name of `/api`, where no file has that path. */
+function isBelow(
+  { services: { registry }, segments }: Context,
+  names: readonly string[],
+  what: string,
+): boolean {
+  const isFile = registry.lookup('content', segments.join('/')) !== null;
+  return names.length > 1 && names.at(-1) === what && !isFile;
 }
 
 /** The row of a dataset that a path below `/api` means; null where it means a file, or nothing. */

@@ -6,6 +6,7 @@ import { namedReaders } from './0006-named-readers.ts';
 import { keptReplies } from './0007-kept-replies.ts';
 import { changes } from './0008-changes.ts';
 import { findings } from './0009-findings.ts';
+import { versions } from './0011-versions.ts';
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -15,4 +16,5 @@ export const migrations: readonly Migration[] = [
   keptReplies,
   changes,
   findings,
+  versions,
 ];

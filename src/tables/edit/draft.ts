@@ -32,6 +32,8 @@ export interface EditResult extends Pick<Mutation, 'action' | 'isDryRun'> {
   readonly version: string;
   /** False when the file already held these values: nothing was written. */
   readonly isChanged: boolean;
+  /** Made without an entry in the history, which could not be written. */
+  readonly isUnrecorded?: boolean;
   /** Resolves when everybody who follows changes has followed: an answer must wait for it. */
   readonly followed: Promise<void>;
 }

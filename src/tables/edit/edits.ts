@@ -84,6 +84,12 @@ interface ChangedRows {
   readonly remove: readonly number[];
 }
 
+interface Written {
+  /** Of the new file. */
+  readonly hash: string;
+  readonly isUnrecorded: boolean;
+}
+
 interface Waiting {
   readonly edit: Edit;
   /** On the clock of `performance.now()`. */
@@ -239,6 +245,7 @@ export class Edits {
     if (table.isClosed) throw new ChangedDuringWrite(target.rel);
     const draft = new Draft(table);
     const entries: NewEntry[] = [];
+    let written = null as Written | null;
     const outcomes: ((versions: ReadonlyMap<string, string>, followed: Promise<void>) => void)[] =
       [];
     for (const { edit, resolve, reject } of group) {
@@ -257,6 +264,7 @@ export class Edits {
           resolve({
             ...result,
             version: renamed.get(result.version) ?? result.version,
+            ...(result.isChanged && written?.isUnrecorded === true && { isUnrecorded: true }),
             followed,
           }),
         );
@@ -266,7 +274,8 @@ export class Edits {
       }
     }
     const { version } = draft;
-    const hash = draft.isChanged ? await this.#write(target, table, draft, lock, entries) : null;
+    if (draft.isChanged) written = await this.#write(target, table, draft, lock, entries);
+    const hash = written?.hash ?? null;
     const followed = this.#followed.get(target.rel) ?? Promise.resolve();
     const renamed = new Map<string, string>();
     // A sheet's version is known only with the new file; changed types add one more.
@@ -275,14 +284,13 @@ export class Edits {
     for (const settle of outcomes) settle(renamed, followed);
   }
 
-  /** Returns the hash of the new file. */
   async #write(
     target: TableTarget,
     table: Table,
     draft: Draft,
     lock: HeldFileLock,
     entries: readonly NewEntry[],
-  ): Promise<string> {
+  ): Promise<Written> {
     const { changeLog } = this.#options;
     let noted: readonly number[] = [];
     let isMade = false;
@@ -312,7 +320,7 @@ export class Edits {
       );
       await this.#followSiblings(unchanged, state.stamp, written);
       if (rows !== null) this.#notify(target, table, rows);
-      return written.hash;
+      return { hash: written.hash, isUnrecorded: changeLog.isOn && noted.length === 0 };
     } finally {
       await changeLog.close(noted, isMade);
       await source.close();

@@ -1,5 +1,6 @@
 /**
- * What edits did to the rows of each table: by whom, when, and every cell before and after.
+ * What edits did to the rows of each table: by whom, when, and every cell before and after; and which files were
+ * replaced as a whole, whose contents `docroot/file-versions.ts` keeps.
  *
  * An entry is written before its file is replaced, without a sync of its own: the audit entry that every answer waits
  * for is written to the same database and synced after it. Entries whose replacement is not known to have happened are
@@ -8,6 +9,7 @@
  * Bounded in age, number and bytes (`HistoryLimits`); the newest entry of a table stays.
  */
 import { timestamp } from '../../base/clock.ts';
+import { AppError, asNoSpace } from '../../base/errors.ts';
 import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import type { Database, SqlValue } from '../../store/database.ts';
 import type { Table } from '../copy/table.ts';
@@ -27,6 +29,8 @@ export interface TableKey {
 
 export interface HistoryLimits {
   readonly enabled: boolean;
+  /** False: what cannot be kept stops no change. */
+  readonly required: boolean;
   readonly max_age_days: number;
   readonly max_changes_per_table: number;
   readonly max_bytes_per_table: number;
@@ -43,10 +47,27 @@ export interface NewEntry {
     { readonly ids: readonly number[]; readonly rowIds: readonly number[] | null } | undefined;
 }
 
+/** A content of a file. */
+export interface KeptContent {
+  /** SHA-256 in lower-case hex. */
+  readonly hash: string;
+  readonly size: number;
+}
+
+/** A file that is replaced as a whole, or deleted. */
+export interface NewFileEntry extends Pick<NewEntry, 'userId' | 'username' | 'action'> {
+  /** What it held before; null: not kept. */
+  readonly version: KeptContent | null;
+  /** Bytes that takes. */
+  readonly storedBytes: number;
+  readonly undoes?: number | undefined;
+}
+
 export interface Entry {
   readonly id: number;
   /** RFC 3339. */
   readonly at: string;
+  /** Empty: another program. */
   readonly username: string;
   readonly action: string;
   readonly rowCount: number;
@@ -55,6 +76,8 @@ export interface Entry {
   readonly undoes: readonly number[];
   /** `Table.numbering`: the row ids of it mean other rows under another one. */
   readonly numbering: string;
+  /** Of the whole file: what it held before. */
+  readonly version: KeptContent | null;
   /** Rows of it that later entries took back. */
   readonly undone: 'all' | ReadonlySet<number>;
 }
@@ -92,15 +115,28 @@ export class ChangeLog {
   /** At least so many are kept; `prune` counts them. */
   #bytes = 0;
 
-  constructor(db: Database, limits: () => HistoryLimits, now: () => number) {
+  readonly #onMissed: (error: unknown) => void;
+
+  /** `onMissed`: why a change is made without an entry. */
+  constructor(
+    db: Database,
+    limits: () => HistoryLimits,
+    now: () => number,
+    onMissed: (error: unknown) => void = () => {},
+  ) {
     this.#db = db;
     this.#limits = limits;
     this.#now = now;
+    this.#onMissed = onMissed;
+  }
+
+  get isOn(): boolean {
+    return this.#limits().enabled;
   }
 
   /**
-   * Writes down what an edit is about to do. Call `close` afterwards, whatever happens. Throws `no-space`. Hold the
-   * table's `exclusive`.
+   * Writes down what an edit is about to do. Call `close` afterwards, whatever happens. None for entries that are not
+   * kept. Throws `no-space`, and `unavailable` when the history is damaged. Hold the table's `exclusive`.
    */
   async begin(
     table: Table,
@@ -108,6 +144,31 @@ export class ChangeLog {
     entries: readonly NewEntry[],
   ): Promise<readonly number[]> {
     if (!this.#limits().enabled) return [];
+    return this.#asRequired(() => this.#begin(table, key, entries), []);
+  }
+
+  /** Throws `no-space` and `unavailable`, unless history is not required: then `otherwise`. */
+  async #asRequired<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      const found = asNoSpace(error);
+      if (!this.#limits().required) {
+        this.#onMissed(found);
+        return otherwise;
+      }
+      if (found instanceof AppError) throw found;
+      throw new AppError('unavailable', 'The history of this change cannot be kept', {
+        cause: error,
+      });
+    }
+  }
+
+  async #begin(
+    table: Table,
+    key: TableKey,
+    entries: readonly NewEntry[],
+  ): Promise<readonly number[]> {
     await this.settle(table, key);
     if (++this.#written % PRUNE_EVERY === 0) await this.#pruneTable(key);
     if (this.#bytes > this.#limits().max_bytes) await this.prune();
@@ -161,6 +222,109 @@ export class ChangeLog {
     });
   }
 
+  /** As `begin`, for a file that is about to be replaced or deleted; null: not kept. Hold the file's lock. */
+  async beginFile(
+    rel: string,
+    { userId, username, action, version, storedBytes, undoes }: NewFileEntry,
+  ): Promise<number | null> {
+    if (!this.#limits().enabled) return null;
+    return this.#asRequired(async () => {
+      this.#bytes += storedBytes;
+      if (this.#bytes > this.#limits().max_bytes) await this.prune();
+      const at = timestamp(this.#now());
+      const id = await this.#db.relaxed.transaction(async (tx) => {
+        const { lastId } = await tx.run(
+          `INSERT INTO changes (rel, sheet, numbering, at, user_id, username, action, row_count, size, state, undoes)
+           VALUES (?, '', '', ?, ?, ?, ?, 0, ?, 'open', ?)`,
+          [
+            rel,
+            at,
+            userId,
+            username,
+            action,
+            storedBytes,
+            undoes === undefined ? null : JSON.stringify([undoes]),
+          ],
+        );
+        if (version !== null) {
+          await tx.run('INSERT INTO file_versions (change_id, hash, size) VALUES (?, ?, ?)', [
+            lastId,
+            version.hash,
+            version.size,
+          ]);
+        }
+        return lastId;
+      });
+      this.#inFlight.add(id);
+      await this.#pruneTable({ rel, sheet: null });
+      return id;
+    }, null);
+  }
+
+  /** Entries of whole files that an earlier process left open. */
+  async openFileEntries(): Promise<{ id: number; rel: string; hash: string | null }[]> {
+    const open = await this.#db.all<{ id: number; rel: string; hash: string | null }>(
+      `SELECT id, rel, hash FROM changes LEFT JOIN file_versions ON change_id = id
+       WHERE state = 'open' AND numbering = '' ORDER BY id`,
+    );
+    return open.filter(({ id }) => !this.#inFlight.has(id));
+  }
+
+  /** The first change of a file after an entry, in whichever of its tables; null: there is none. */
+  async changedAfter(
+    rel: string,
+    id: number,
+  ): Promise<{
+    readonly id: number;
+    readonly rows: number;
+    readonly version: KeptContent | null;
+  } | null> {
+    const found = await this.#db.get<{
+      id: number;
+      rows: number;
+      hash: string | null;
+      size: number | null;
+    }>(
+      `SELECT id, row_count AS rows, hash, file_versions.size AS size
+       FROM changes LEFT JOIN file_versions ON change_id = id
+       WHERE rel = ? AND state <> 'open' AND id > ? ORDER BY id LIMIT 1`,
+      [rel, id],
+    );
+    if (found === null) return null;
+    const { hash, size, rows } = found;
+    const version = hash === null || size === null ? null : { hash, size };
+    return { id: found.id, rows, version };
+  }
+
+  /** The last change of a table, or of its file, until that time; 0: there is none. */
+  async lastAt(key: TableKey, time: string): Promise<number> {
+    const found = await this.#db.get<{ id: number | null }>(
+      `SELECT max(id) AS id FROM changes WHERE rel = ? AND sheet IN (?, '') AND state <> 'open' AND at <= ?`,
+      [...columnsOf(key), time],
+    );
+    return found?.id ?? 0;
+  }
+
+  /** Those of `hashes` that no entry has. */
+  async unkept(hashes: readonly string[]): Promise<string[]> {
+    const kept = await this.#db.all<{ hash: string }>(
+      `SELECT DISTINCT hash FROM file_versions WHERE hash IN (${hashes.map(() => '?').join(', ')})`,
+      hashes,
+    );
+    const known = new Set(kept.map(({ hash }) => hash));
+    return hashes.filter((hash) => !known.has(hash));
+  }
+
+  /** The file has another name. */
+  async renamed(from: string, to: string): Promise<void> {
+    await this.#db.relaxed.transaction(async (tx) => {
+      await tx.run('UPDATE changes SET rel = ? WHERE rel = ?', [to, from]);
+      await tx.run('DELETE FROM history_ends WHERE rel = ?', [to]);
+      await tx.run('UPDATE history_ends SET rel = ? WHERE rel = ?', [to, from]);
+    });
+    this.#settled.clear();
+  }
+
   /** The edit was made, or was not: then it is forgotten. Where that cannot be written, the next look decides. */
   async close(ids: readonly number[], isMade: boolean): Promise<void> {
     if (ids.length === 0) return;
@@ -189,7 +353,7 @@ export class ChangeLog {
     const name = JSON.stringify(columnsOf(key));
     if (this.#settled.has(name)) return;
     const open = await this.#db.all<{ id: number }>(
-      `SELECT id FROM changes WHERE rel = ? AND sheet = ? AND state = 'open' ORDER BY id`,
+      `SELECT id FROM changes WHERE rel = ? AND sheet = ? AND state = 'open' AND numbering <> '' ORDER BY id`,
       columnsOf(key),
     );
     const ids = open.flatMap(({ id }) => (this.#inFlight.has(id) ? [] : [id]));
@@ -211,7 +375,10 @@ export class ChangeLog {
 
   /** Newest first. */
   async list(key: TableKey, filter: EntryFilter, limit: number): Promise<Entry[]> {
-    const wheres = [`rel = ? AND sheet = ? AND state <> 'open'`];
+    // Of a worksheet also what was done to its file.
+    const wheres = [
+      `rel = ? AND (sheet = ? OR (sheet = '' AND numbering = '')) AND state <> 'open'`,
+    ];
     const params: SqlValue[] = [...columnsOf(key)];
     const add = (sql: string, ...values: SqlValue[]): void => {
       wheres.push(sql);
@@ -231,20 +398,22 @@ export class ChangeLog {
       );
     }
     const rows = await this.#db.all<StoredEntry>(
-      `SELECT id, at, username, action, row_count, state, numbering, undoes FROM changes
+      `SELECT id, at, username, action, row_count, state, numbering, undoes, hash, file_versions.size AS size
+       FROM changes LEFT JOIN file_versions ON change_id = id
        WHERE ${wheres.join(' AND ')} ORDER BY id DESC LIMIT ${limit}`,
       params,
     );
     const undone = await this.#undone(key, rows.at(-1)?.id ?? 0);
-    return rows.map(({ row_count: rowCount, undoes, ...row }) => ({
+    return rows.map(({ row_count: rowCount, undoes, hash, size, ...row }) => ({
       ...row,
       rowCount,
+      version: hash === null || size === null ? null : { hash, size },
       undoes: undoes === null ? [] : (JSON.parse(undoes) as number[]),
       undone: undone.get(row.id) ?? new Set(),
     }));
   }
 
-  /** By row id; `rowId`: that row alone. */
+  /** By row id; `rowId`: that row alone. Throws `gone` for damaged ones. */
   async rowsOf(id: number, limit: number, rowId: number | null = null): Promise<RowChange[]> {
     const found: RowChange[] = [];
     const pieces = await this.#db.all<{ id: number }>(
@@ -262,7 +431,7 @@ export class ChangeLog {
       );
       // Pruned meanwhile.
       if (stored === null) continue;
-      const rows = decodeChanges(stored.rows);
+      const rows = decoded(id, stored.rows);
       found.push(...(rowId === null ? rows : rows.filter((one) => one.rowId === rowId)));
     }
     return found.slice(0, limit);
@@ -300,9 +469,7 @@ export class ChangeLog {
       );
       const gone = rows.filter((row) => row.is_newest === 0);
       if (gone.length > 0) {
-        const named = gone.map(() => '?').join(', ');
-        const ids = gone.map(({ id }) => id);
-        await this.#db.relaxed.run(`DELETE FROM changes WHERE id IN (${named})`, ids);
+        await this.#forget(gone.map(({ id }) => id));
       }
       for (const { size } of gone) bytes -= size;
       if (rows.length < PRUNED_AT_ONCE) break;
@@ -313,14 +480,38 @@ export class ChangeLog {
 
   async #pruneTable(key: TableKey): Promise<void> {
     const { max_changes_per_table: most, max_bytes_per_table: mostBytes } = this.#limits();
-    await this.#db.relaxed.run(
-      `DELETE FROM changes WHERE id IN (
-        SELECT id FROM (
-          SELECT id, row_number() OVER newest AS place, sum(size) OVER newest AS bytes
-          FROM changes WHERE rel = ? AND sheet = ? WINDOW newest AS (ORDER BY id DESC)
-        ) WHERE place > 1 AND (place > ? OR bytes > ?)
-      )`,
+    const gone = await this.#db.all<{ id: number }>(
+      `SELECT id FROM (
+         SELECT id, row_number() OVER newest AS place, sum(size) OVER newest AS bytes
+         FROM changes WHERE rel = ? AND sheet = ? WINDOW newest AS (ORDER BY id DESC)
+       ) AS listed WHERE place > 1 AND (place > ? OR bytes > ?)`,
       [...columnsOf(key), most, mostBytes],
+    );
+    const ids = gone.map(({ id }) => id);
+    for (let from = 0; from < ids.length; from += PRUNED_AT_ONCE) {
+      await this.#forget(ids.slice(from, from + PRUNED_AT_ONCE));
+    }
+  }
+
+  /** And notes how far back the history of their tables now reaches. */
+  async #forget(ids: readonly number[]): Promise<void> {
+    const named = ids.map(() => '?').join(', ');
+    await this.#db.relaxed.transaction(async (tx) => {
+      await tx.run(
+        `INSERT INTO history_ends (rel, sheet, change_id, at)
+         SELECT rel, sheet, max(id), max(at) FROM changes WHERE id IN (${named}) GROUP BY rel, sheet
+         ON CONFLICT (rel, sheet) DO UPDATE SET change_id = excluded.change_id, at = excluded.at`,
+        ids,
+      );
+      await tx.run(`DELETE FROM changes WHERE id IN (${named})`, ids);
+    });
+  }
+
+  /** The newest entry that was forgotten: how the table was before it is not known. Null: none was. */
+  async endOf(key: TableKey): Promise<{ readonly id: number; readonly at: string } | null> {
+    return this.#db.get(
+      'SELECT change_id AS id, at FROM history_ends WHERE rel = ? AND sheet = ?',
+      columnsOf(key),
     );
   }
 
@@ -357,6 +548,17 @@ interface StoredEntry extends Pick<
 > {
   readonly row_count: number;
   readonly undoes: string | null;
+  readonly hash: string | null;
+  readonly size: number | null;
+}
+
+function decoded(id: number, bytes: Uint8Array): RowChange[] {
+  try {
+    return decodeChanges(bytes);
+  } catch (error) {
+    const text = `Change ${id} is damaged in the history, or written by a newer version of svc`;
+    throw new AppError('gone', text, { cause: error });
+  }
 }
 
 function columnsOf({ rel, sheet }: TableKey): [rel: string, sheet: string] {

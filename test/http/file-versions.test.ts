@@ -1,0 +1,153 @@
+/** What files held before they were replaced, and having it back (DS-253). */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Client, type Service, startService } from '../support/service.ts';
+import { field, file, formOf, send } from './upload-form.ts';
+
+let svc: Service;
+let anna: Client;
+
+beforeAll(async () => {
+  svc = await startService({
+    files: {
+      'notes.md': '# One\n\nfirst\n',
+      'stock.csv': 'n,v\n1,a\n2,b\n',
+      'page.txt': 'x',
+      'gone.txt': 'precious',
+    },
+    config: { upload: { enabled: true }, history: { max_bytes_per_table: 200_000 } },
+  });
+  await svc.accounts.grant('anna', '*', 'read', 'write');
+  await svc.accounts.grant('anna', '', 'write');
+  await svc.accounts.grant('reader', '*', 'read');
+  await svc.accounts.user('nobody');
+  anna = await svc.as('anna');
+});
+afterAll(() => svc[Symbol.asyncDispose]());
+
+const onDisk = (name: string): string => readFileSync(join(svc.docroot, name), 'utf8');
+const put = async (name: string, content: string | Uint8Array): Promise<void> => {
+  const answer = await send(anna, formOf([field('filename', name), file(content)]));
+  expect({ name, ...answer }).toMatchObject({ status: 201 });
+};
+interface Listed {
+  readonly id: number;
+  readonly user: string | null;
+  readonly action: string;
+  readonly version: { readonly size: number } | null;
+}
+const listed = async (name: string): Promise<Listed[]> =>
+  (await (await anna.fetch(`/_svc/history/${name}`)).json()) as Listed[];
+const restore = (name: string, content: unknown, who = anna) =>
+  who.fetch(`/api/${name}/history`, { method: 'POST', body: JSON.stringify({ content }) });
+const bytesAt = async (name: string, at: number | string): Promise<[number, string]> => {
+  const answer = await anna.fetch(`/_svc/history/${name}?content=${at}`);
+  return [answer.status, await answer.text()];
+};
+
+test('an overwritten file is listed, compared, downloaded and put back, which can be undone too', async () => {
+  const before = new Date().toISOString();
+  await put('notes.md', '# One\n\nsecond\n');
+  await put('notes.md', '# Two\n');
+  const [second, first] = await listed('notes.md');
+  expect([first, second]).toMatchObject([
+    { user: 'anna', action: 'upload', version: { size: 13 } },
+    { user: 'anna', action: 'upload', version: { size: 14 } },
+  ]);
+  expect(await bytesAt('notes.md', first!.id - 1)).toEqual([200, '# One\n\nfirst\n']);
+  expect(await bytesAt('notes.md', before)).toEqual([200, '# One\n\nfirst\n']);
+  expect(await bytesAt('notes.md', first!.id)).toEqual([200, '# One\n\nsecond\n']);
+  expect(await bytesAt('notes.md', second!.id)).toEqual([200, '# Two\n']);
+  const diff = await anna.fetch(`/_svc/history/notes.md?diff=${first!.id}`);
+  expect(await diff.text()).toContain('\n-first\n+second\n');
+  expect(await (await restore('notes.md', first!.id - 1)).json()).toEqual({
+    success: true,
+    changed: true,
+  });
+  expect(onDisk('notes.md')).toBe('# One\n\nfirst\n');
+  expect(await (await restore('notes.md', before)).json()).toMatchObject({ changed: false });
+  const [restored] = await listed('notes.md');
+  expect(restored).toMatchObject({ action: 'restore', user: 'anna', version: { size: 6 } });
+  await restore('notes.md', second!.id);
+  expect(onDisk('notes.md')).toBe('# Two\n');
+  const actions = await svc.accounts.db.all<{ action: string }>(
+    `SELECT action FROM audit WHERE resource = 'notes.md' ORDER BY id`,
+  );
+  expect(actions.map(({ action }) => action)).toEqual([
+    'upload_success',
+    'upload_success',
+    'restore_version',
+    'restore_version',
+  ]);
+});
+
+test('the same content again is no change, and a file that is new has nothing before it', async () => {
+  await put('new.txt', 'n');
+  await put('new.txt', 'n');
+  expect(await listed('new.txt')).toEqual([]);
+});
+
+test('who may not write it learns and restores nothing', async () => {
+  await put('page.txt', 'y');
+  const [entry] = await listed('page.txt');
+  for (const [name, status] of [
+    ['nobody', 403],
+    ['reader', 403],
+  ] as const) {
+    const client = await svc.as(name);
+    for (const query of ['', `?content=${entry!.id - 1}`, `?diff=${entry!.id}`]) {
+      expect((await client.fetch(`/_svc/history/page.txt${query}`)).status).toBe(status);
+    }
+    expect((await restore('page.txt', entry!.id - 1, client)).status).toBe(status);
+  }
+  expect((await svc.fetch('/api/page.txt/history')).status).toBe(401);
+  expect(onDisk('page.txt')).toBe('y');
+});
+
+test('a dataset that an upload made unreadable comes back', async () => {
+  await put('stock.csv', new Uint8Array([0x6e, 0x2c, 0x76, 0x0a, 0xff, 0xfe, 0x00, 0x0a, 0xc3]));
+  const [entry] = await listed('stock');
+  expect(entry).toMatchObject({ action: 'upload', version: { size: 12 } });
+  expect((await restore('stock', entry!.id - 1)).status).toBe(200);
+  expect(await (await anna.fetch('/api/stock/')).json()).toMatchObject([{ n: 1 }, { n: 2 }]);
+});
+
+test('what cannot be had says why', async () => {
+  const noise = crypto.getRandomValues(new Uint8Array(60_000));
+  const large = Buffer.concat(
+    Array.from({ length: 6 }, () => crypto.getRandomValues(new Uint8Array(60_000))),
+  );
+  await put('large.txt', large);
+  await put('large.txt', noise);
+  const [entry] = await listed('large.txt');
+  expect(entry).toMatchObject({ action: 'upload', version: null });
+  const [status, text] = await bytesAt('large.txt', entry!.id - 1);
+  expect(status).toBe(410);
+  expect(text).toContain('too large');
+  expect((await bytesAt('large.txt', 'yesterday'))[0]).toBe(422);
+  expect((await restore('large.txt', { id: 1 })).status).toBe(422);
+  expect((await restore('large.txt', entry!.id - 1)).status).toBe(410);
+  await put('large.txt', 'small');
+  const [newest] = await listed('large.txt');
+  expect((await anna.fetch(`/_svc/history/large.txt?diff=${newest!.id}`)).status).toBe(415);
+});
+
+test('damaged and lost versions are told, and stop neither listing nor uploads', async () => {
+  await put('gone.txt', 'next');
+  const folder = join(svc.stateDir, 'versions');
+  const [entry] = await listed('gone.txt');
+  const hash = new Bun.CryptoHasher('sha256').update('precious').digest('hex');
+  const path = join(folder, `${hash}.zst`);
+  const bytes = readFileSync(path);
+  for (const damage of [bytes.subarray(0, bytes.length - 3), Buffer.from('none'), null]) {
+    if (damage === null) rmSync(path);
+    else writeFileSync(path, damage);
+    expect((await restore('gone.txt', entry!.id - 1)).status).toBe(410);
+    expect(onDisk('gone.txt')).toBe('next');
+    expect(await listed('gone.txt')).toHaveLength(1);
+  }
+  expect(readdirSync(folder).filter((name) => !name.endsWith('.zst'))).toEqual([]);
+  await put('gone.txt', 'another');
+  expect(await bytesAt('gone.txt', entry!.id)).toEqual([200, 'next']);
+});
