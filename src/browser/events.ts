@@ -1,10 +1,12 @@
 import { shownText } from '../pages/grid/model.ts';
-import { showFields } from './explorer/fields.ts';
+import { drillInto } from './explorer/drill.ts';
+import { askFields, showFields, splittingFields } from './explorer/fields.ts';
 import { showHistogram } from './explorer/histogram.ts';
 import { startResultChart } from './explorer/result-chart.ts';
 import { startTail } from './explorer/tail.ts';
 import { addTerms, fieldTerm, type Narrow, startValues } from './explorer/terms.ts';
 import { setSpan, spanName, startTimes } from './explorer/times.ts';
+import { noteView, viewChoice } from './explorer/view-choices.ts';
 import { make } from './shared/element.ts';
 import { noteSearch, recentSearches } from './shared/recent-searches.ts';
 import { localNumber } from './shared/times.ts';
@@ -24,17 +26,39 @@ if (explorer !== null && form !== null) {
     const zoom = (from: Date, to: Date): void => setSpan(form, from, to);
     const zone = form.querySelector<HTMLInputElement>('input[name=timezone]')?.value;
     if (zone !== undefined) selection.set('timezone', zone);
-    void showHistogram(explorer.querySelector<HTMLElement>('#histogram')!, selection, zoom).then(
-      (total) => tellTotal(explorer, total),
-    );
-    void showFields(explorer.querySelector<HTMLElement>('#fields')!, selection, narrow);
+    const found = askFields(selection).catch(() => null);
+    const fields = found.then((one) => splittingFields(one?.fields ?? []));
+    startHistogram(explorer, { selection, zoom, fields });
+    void showFields(explorer.querySelector<HTMLElement>('#fields')!, selection, narrow, found);
     startTail(explorer, terms, narrow);
     startValues(explorer, narrow);
   }
   showFigures(explorer);
-  startResultChart(explorer);
+  startResultChart(explorer, (point) => drillInto(form, terms, point));
   showHistory(explorer, form);
   saveAsTyped(explorer, form);
+}
+
+function startHistogram(
+  explorer: HTMLElement,
+  view: Pick<Parameters<typeof showHistogram>[1], 'fields' | 'selection' | 'zoom'>,
+): void {
+  const { latest = '' } = explorer.dataset;
+  const place = explorer.querySelector<HTMLElement>('#histogram')!;
+  const show = async (): Promise<void> =>
+    tellTotal(
+      explorer,
+      await showHistogram(place, {
+        ...view,
+        by: viewChoice('by'),
+        until: latest === '' || latest === 'now' ? new Date() : null,
+        split: (field) => {
+          noteView('by', field);
+          void show();
+        },
+      }),
+    );
+  void show();
 }
 
 function tellTotal(explorer: HTMLElement, total: number | null): void {

@@ -3,6 +3,7 @@ import { sha256Hex } from '../base/ids.ts';
 import documentStyle from './assets/document.css' with { type: 'text' };
 import uplotStyle from 'uplot/dist/uPlot.min.css' with { type: 'text' };
 import adminStyle from './assets/admin.css' with { type: 'text' };
+import chartsStyle from './assets/charts.css' with { type: 'text' };
 import docsStyle from './assets/docs.css' with { type: 'text' };
 import eventsStyle from './assets/events.css' with { type: 'text' };
 import guideStyle from './assets/guide.css' with { type: 'text' };
@@ -34,6 +35,7 @@ const contents = {
   'site.css': [CSS, site],
   'admin.css': [CSS, adminStyle],
   'admin.js': [SCRIPT, bundledScript('admin')],
+  'charts.css': [CSS, chartsStyle],
   'docs.css': [CSS, docsStyle],
   'document.css': [CSS, documentStyle],
   'events.css': [CSS, eventsStyle],

@@ -554,7 +554,7 @@ describe('DS-184, DS-208: pages', () => {
         columns: [{ name: EVIL, isNumeric: false }],
         rows: [[{ text: EVIL, kind: 'time' }], [{ text: EVIL, kind: 'text', includeHref: '/i' }]],
         figures: { rows: 1, isCut: true, scanned: 1, elapsedMs: 1 },
-        chart: EVIL,
+        view: {},
         mayReadEvents: true,
         sendsTo: EVIL,
         allTimeHref: '/a',

@@ -1,7 +1,10 @@
 import { askJson } from '../shared/ask.ts';
 import { make, quietButton } from '../shared/element.ts';
+import { rankOfLevel } from '../shared/chart/palette.ts';
 import { localNumber } from '../shared/times.ts';
 import { type Narrow, valueText } from './terms.ts';
+
+const MAX_SPLIT = 50;
 
 export interface Field {
   readonly name: string;
@@ -24,11 +27,12 @@ export async function showFields(
   place: HTMLElement,
   selection: URLSearchParams,
   narrow: Narrow,
+  asked = askFields(selection).catch(() => null),
 ): Promise<void> {
   const note = make('p.fine', { 'aria-live': 'polite' }, 'Reading the newest events…');
   place.replaceChildren(make('h2', 'Fields'), note);
   place.hidden = false;
-  const found = await askFields(selection).catch(() => null);
+  const found = await asked;
   if (found === null) {
     note.textContent = 'The fields could not be read.';
     place.append(quietButton('Try again', () => void showFields(place, selection, narrow)));
@@ -40,6 +44,17 @@ export async function showFields(
     sampled === 1 ? 'of one event' : `of the newest ${localNumber(sampled)} events`;
   const used = fields.filter(({ count }) => count > 0);
   place.append(...used.map((one) => itemOf(one, sampled, narrow)));
+}
+
+/** Fields with a few values, by which bars can be split; levels first. */
+export function splittingFields(fields: readonly Field[]): string[] {
+  const few = fields.filter(
+    ({ count, distinct, distinct_capped: isCapped }) =>
+      count > 0 && distinct > 0 && distinct <= MAX_SPLIT && !isCapped,
+  );
+  const isLevel = ({ top }: Field): boolean =>
+    top.length > 0 && top.every(({ value }) => rankOfLevel(String(value)) !== null);
+  return few.toSorted((a, b) => Number(isLevel(b)) - Number(isLevel(a))).map(({ name }) => name);
 }
 
 function itemOf(field: Field, sampled: number, narrow: Narrow): HTMLElement {

@@ -5,8 +5,8 @@ import { breakableParts } from '../../base/text/breakable-text.ts';
 import { countText } from '../../pages/grid/model.ts';
 import { make } from '../shared/element.ts';
 import { localNumber, localTime, serverMoment } from '../shared/times.ts';
-import { noteInAddress } from './times.ts';
 import { type Narrow, valueText } from './terms.ts';
+import { noteInAddress } from './view-choices.ts';
 import { onSite } from '../shared/site.ts';
 import { ask, askJson, Refused } from '../shared/ask.ts';
 

@@ -27,6 +27,12 @@ export function addTerms(form: HTMLFormElement, first: string, terms: string): v
   form.requestSubmit();
 }
 
+/** Searches another query in the same span of time. */
+export function ask(form: HTMLFormElement, query: string): void {
+  form.querySelector<HTMLTextAreaElement>('textarea')!.value = query;
+  form.requestSubmit();
+}
+
 /** How a value of a field reads, and is written in a term. */
 export function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);

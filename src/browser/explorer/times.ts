@@ -48,10 +48,15 @@ export function startTimes(form: HTMLFormElement, explorer: HTMLElement): void {
 }
 
 export function setSpan(form: HTMLFormElement, from: Date, to: Date): void {
+  chooseSpan(form, from, to);
+  form.requestSubmit();
+}
+
+/** For the next search. */
+export function chooseSpan(form: HTMLFormElement, from: Date, to: Date): void {
   const select = form.querySelector<HTMLSelectElement>('select[name=earliest]')!;
   for (const name of ['from', 'to']) boxOf(form, name).value = '';
   select.append(new Option('', `${from.toISOString()}..${to.toISOString()}`, true, true));
-  form.requestSubmit();
 }
 
 export function spanName(form: HTMLFormElement, query: URLSearchParams): string {
@@ -60,14 +65,6 @@ export function spanName(form: HTMLFormElement, query: URLSearchParams): string 
   const options = [...form.querySelectorAll<HTMLOptionElement>('select[name=earliest] option')];
   const known = options.find((option) => option.value === value)?.textContent?.trim();
   return known ?? spanText({ value, textContent: value });
-}
-
-/** A choice that stands in the address; null for none. */
-export function noteInAddress(name: string, value: string | null): void {
-  const address = new URL(location.href);
-  if (value === null) address.searchParams.delete(name);
-  else address.searchParams.set(name, value);
-  history.replaceState(history.state, '', address);
 }
 
 function boxOf(form: HTMLFormElement, name: string): HTMLInputElement {

@@ -1,9 +1,5 @@
-/**
- * What plots have in common: theme colours, axes in the reader's locale, bars, a width that follows
- * the page, also on paper.
- */
+/** What plots have in common: theme colours, axes in the reader's locale, bars of names. */
 import uPlot from 'uplot';
-import { localNumber } from './times.ts';
 import { tokenColor } from './token-color.ts';
 
 const DAY_SECONDS = 86_400;
@@ -43,10 +39,6 @@ export function timeAxis(): uPlot.Axis {
     size: TIME_SIZE,
     values: (_, splits, __, ___, step) => timeTexts(splits, step),
   };
-}
-
-export function numberAxis(size = 56): uPlot.Axis {
-  return { ...plainAxis, size, values: (_, splits) => splits.map(localNumber) };
 }
 
 /** Names of the places 0, 1, 2 …, turned or left out where they have no room. */
@@ -110,16 +102,6 @@ export function rangeFromZero(
 
 /** Half of the last time label stands beyond the plot. */
 export const PLOT_PADDING: uPlot.Padding = [null, TIME_SPACE / 2, null, null];
-
-/** Resizes with its place and follows the theme. */
-export function keepInPlace(plot: uPlot, place: HTMLElement, height: number): void {
-  const fit = (): void => plot.setSize({ width: widthOf(place), height });
-  document.addEventListener('svc:theme', () => {
-    fit();
-    plot.redraw();
-  });
-  new ResizeObserver(fit).observe(place);
-}
 
 export function widthOf(place: HTMLElement): number {
   const { paddingLeft, paddingRight } = getComputedStyle(place);

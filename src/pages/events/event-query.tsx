@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { timeOf } from '../../language/expressions/time.ts';
-import { ASK, beginning, pathOf } from './explorer-state.ts';
+import { ASK, type Asked, beginning, pathOf } from './explorer-state.ts';
 import { UtcTime } from '../parts/values.tsx';
 
 export interface QueryProblem {
@@ -59,8 +59,7 @@ export interface EventQueryView {
   readonly latest: string;
   readonly timezone: string;
   readonly isTable: boolean;
-  /** The chart: `1` wanted, `0` not wanted, `''` whatever suits the result. */
-  readonly chart: string;
+  readonly view: Asked['view'];
 }
 
 /** Both ends in one value, so that the choice works without script. A span without an end lasts until now. */
@@ -109,7 +108,9 @@ export function EventQuery({ view }: { view: EventQueryView }) {
       {hasSpan(view) && <Span view={view} />}
       {view.timezone !== 'UTC' && <input type="hidden" name="timezone" value={view.timezone} />}
       {view.isTable && <input type="hidden" name="form" value="table" />}
-      {view.chart !== '' && <input type="hidden" name="chart" value={view.chart} />}
+      {Object.entries(view.view).map(([name, value]) => (
+        <input type="hidden" {...{ name, value }} />
+      ))}
       {hasSpan(view) && <PaperChoice view={view} />}
       <button type="submit">{view.isSql ? 'Run' : view.dataset === null ? 'Search' : 'Ask'}</button>
       {view.isSql ? (

@@ -223,7 +223,7 @@ function viewOf(
   full: string,
   outcome: Ran | ToldProblem,
 ): Omit<EventsView, 'examples' | 'formatHrefs' | 'maxFileRows' | 'mayReadEvents' | 'sendsTo'> {
-  const { dataset, isSql, values, q, earliest, latest, timezone, chart } = asked;
+  const { dataset, isSql, values, q, earliest, latest, timezone, view } = asked;
   // A statement has no terms.
   const { first, isSearch, isOnlySearch: isCountable } = startOf(isSql ? '|' : q);
   const terms = isSearch ? first || '*' : null;
@@ -237,7 +237,7 @@ function viewOf(
     earliest,
     latest,
     timezone,
-    chart,
+    view,
     full,
     terms,
     isCountable,
@@ -445,7 +445,7 @@ export const eventsPage: Page<EventsView> = {
     dataset === null
       ? []
       : [...trailTo(dataset), { label: lastOf(dataset), href: datasetAddress(dataset) }],
-  styles: ['uplot.css', 'events.css'],
+  styles: ['uplot.css', 'charts.css', 'events.css'],
   scripts: ['events.js', 'query-editor.js'],
   content: (view, frame) => (
     <div
@@ -540,8 +540,8 @@ function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
 }
 
 /** The reader chose the chart, or the rows are a series over time. */
-function isDrawn({ chart, rows }: EventsView): boolean {
-  return chart === '' ? rows.every(([first]) => first?.kind === 'time') : chart === '1';
+function isDrawn({ view: { chart = '' }, rows }: EventsView): boolean {
+  return chart === '' ? rows.every(([first]) => first?.kind === 'time') : chart !== '0';
 }
 
 function Watch() {

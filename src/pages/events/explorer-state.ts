@@ -27,9 +27,24 @@ export interface Asked {
   readonly timezone: string;
   readonly limit: number;
   readonly isTable: boolean;
-  /** `1` wanted, `0` not wanted, `''` not said. */
-  readonly chart: string;
+  /** How the result is shown, by the parameters below; without those that are not said. */
+  readonly view: Readonly<Record<string, string>>;
 }
+
+/** Choices of the page's script, which go along with every further search. */
+const VIEW: Readonly<Record<string, RegExp>> = {
+  /** A form of chart; `1`: what suits the result, `0`: none. */
+  chart: /^(?:[01]|[a-z-]{3,16})$/,
+  log: /^1$/,
+  min: /^-?[\d.e+-]{1,32}$/,
+  max: /^-?[\d.e+-]{1,32}$/,
+  /** The field that the histogram is split by. */
+  by: /^[^\0]{1,256}$/,
+  /** Fields beside the text of each event. */
+  columns: /^[^\0]{1,1024}$/,
+  /** Seconds between searches. */
+  refresh: /^\d{1,5}$/,
+};
 
 export function askedOf(context: Context, dataset: string | null, isSql = false): Asked {
   const limit = Number(context.queryValue('limit'));
@@ -49,7 +64,12 @@ export function askedOf(context: Context, dataset: string | null, isSql = false)
     timezone: TimeZone.named(context.queryValue('timezone') ?? '')?.name ?? 'UTC',
     limit: Number.isInteger(limit) && limit > 0 ? Math.min(limit, MAX_ROWS) : FIRST_ROWS,
     isTable: context.queryValue('form') === 'table',
-    chart: /^[01]$/.exec(context.queryValue('chart') ?? '')?.[0] ?? '',
+    view: Object.fromEntries(
+      Object.entries(VIEW).flatMap(([name, pattern]) => {
+        const value = context.queryValue(name) ?? '';
+        return pattern.test(value) ? [[name, value]] : [];
+      }),
+    ),
   };
 }
 
@@ -95,13 +115,13 @@ export function wholeQuery({
 }
 
 export function addressOf(asked: Asked): string {
-  const { dataset, q, timezone, limit, offset, isTable, chart } = asked;
+  const { dataset, q, timezone, limit, offset, isTable, view } = asked;
   const query =
     dataset === null
       ? wholeQuery(asked)
       : new URLSearchParams({ [ASK]: q, ...(timezone !== 'UTC' && { timezone }) });
   if (isTable) query.set('form', 'table');
-  if (chart !== '') query.set('chart', chart);
+  for (const [name, value] of Object.entries(view)) query.set(name, value);
   if (limit !== FIRST_ROWS) query.set('limit', String(limit));
   if (offset > 0) query.set('offset', String(offset));
   return `${pathOf(asked)}?${query}`;
