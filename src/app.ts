@@ -32,6 +32,8 @@ import { closeEvents, type EventParts, openEvents } from './events/open-events.t
 import { Retention } from './events/retention/retention.ts';
 import { EVENTS_FILE } from './events/store/schema.ts';
 import { INDEX_FILE as EVENTS_INDEX_FILE } from './events/read/text-index.ts';
+import { ChangeFeed } from './feed/change-feed.ts';
+import { Subscribers } from './feed/subscribers.ts';
 import { Handlers } from './handlers/handlers.ts';
 import { Searches } from './language/run/searches.ts';
 import { INDEX_FILE as SEARCH_INDEX_FILE, openSearch, type Search } from './fulltext/search.ts';
@@ -85,6 +87,8 @@ export interface App extends PublishedFiles, EventParts {
   readonly oidc: Oidc | null;
   readonly reading: TableReader;
   readonly retention: Retention;
+  readonly feed: ChangeFeed;
+  readonly subscribers: Subscribers;
   readonly lists: Lists;
   readonly judgePassword: JudgePassword;
   /** Runs nothing in a process that does not serve. */
@@ -124,6 +128,7 @@ export async function openApp(
     await removeLeftovers(stateDir, clock.now());
   }
   let search: Search | null = null;
+  let feed: ChangeFeed | null = null;
   const docroot = openDocroot({
     config: live,
     kinds,
@@ -132,6 +137,7 @@ export async function openApp(
     log,
     pool: pools.parse,
     index: () => search?.indexer ?? null,
+    feed: () => feed,
     exclusive,
     readsAhead,
   });
@@ -149,12 +155,22 @@ export async function openApp(
     documents,
   } = docroot;
   const handlers = openHandlers(registry, live, log);
+  const openedFeed = new ChangeFeed({
+    db,
+    registry,
+    maxEntries: () => live().history.max_feed_entries,
+    now: () => clock.now(),
+    log,
+  });
+  const subscribers = new Subscribers(openedFeed);
+  feed = openedFeed;
   if (exclusive) {
     followHandlers(registry, handlers);
     docroot.watch((rels) => handlers.touched(rels));
     await settlePromises(db, (filename) => existsSync(root.absolute(filename)));
   }
   await docroot.scan();
+  if (exclusive) void registry.listed().then(() => openedFeed.start());
   const eventParts = openEvents({
     db,
     config: live,
@@ -239,6 +255,8 @@ export async function openApp(
     },
     ...eventParts,
     retention,
+    feed: openedFeed,
+    subscribers,
     searches: new Searches({
       pool: pools.query,
       perUser: () => live().events.search.concurrent_per_user,
@@ -248,6 +266,7 @@ export async function openApp(
     close: async () => {
       exports.close();
       await docroot.stop();
+      await openedFeed.settled();
       search?.close();
       retention.stop();
       await Promise.all([closeEvents(eventParts), handlers.stop()]);

@@ -8,6 +8,7 @@ import { permissionRoutes } from './api/admin/permissions.ts';
 import { upkeepRoutes } from './api/admin/upkeep.ts';
 import { userRoutes } from './api/admin/users.ts';
 import { apiKeyRoutes } from './api/api-keys.ts';
+import { changesRoutes } from './api/changes.ts';
 import { companionRoutes } from './api/companions.ts';
 import { dashboardRoutes } from './api/dashboards.ts';
 import { historyRoutes } from './api/history.ts';
@@ -83,6 +84,7 @@ export const plugins: readonly AnyElysia[] = [
   companionRoutes,
   dashboardRoutes,
   historyRoutes,
+  changesRoutes,
   paletteRoute,
   eventsPageRoute,
   lineFormatsRoute,

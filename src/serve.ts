@@ -119,6 +119,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
       stopUpkeep();
       stopFollowing();
       app.tails.close();
+      app.subscribers.close();
       await listeners.close();
       await server.stop(GRACE_MS);
       await app.close();
@@ -220,6 +221,7 @@ function startUpkeep(app: App, services: ServerServices): () => void {
     if (days > 0) await pruneAudit(app.db, now - days * DAY_MS);
     await app.changeLog.prune();
     await app.versions.sweep();
+    await app.feed.prune();
     // In a log that is kept elsewhere this shows whether the audit was computed anew since (see audit-chain.ts).
     const { id, hash } = await readHead(app.db);
     app.log.info('newest audit entry', { id, hash });

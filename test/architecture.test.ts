@@ -45,7 +45,7 @@ describe('who may import whom', () => {
     ['tables', 'accounts'],
     ['deliveries'],
     ['docroot', 'events', 'language', 'fulltext', 'handlers', 'findings'],
-    ['backup', 'event-queries.ts'],
+    ['backup', 'feed', 'event-queries.ts'],
     ['app.ts', 'workers.ts'],
     ['operations'],
     ['http'],

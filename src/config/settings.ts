@@ -422,6 +422,13 @@ export const settings = {
     live: true,
     summary: 'Room for all changes together.',
   }),
+  'history.max_feed_entries': integer({
+    default: 100_000,
+    min: 1_000,
+    max: 10_000_000,
+    live: true,
+    summary: 'Changes that readers of the feed may still ask for.',
+  }),
   'search.typo_tolerance': boolean({
     default: true,
     summary: 'Finds words that differ by a typing mistake.',

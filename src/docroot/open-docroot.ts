@@ -9,7 +9,7 @@ import type { Log } from '../base/log.ts';
 import { ReplacedFiles } from '../base/files/replaced-files.ts';
 import type { ChildPool } from '../processes/child-pool.ts';
 import type { Config } from '../config/settings.ts';
-import { Edits } from '../tables/edit/edits.ts';
+import { type EditFeed, Edits } from '../tables/edit/edits.ts';
 import type { Table } from '../tables/copy/table.ts';
 import type { TableTarget } from '../tables/copy/table-target.ts';
 import { Tables } from '../tables/copy/tables.ts';
@@ -59,6 +59,7 @@ interface DocrootOptions {
   readonly pool: ChildPool;
   /** Null before it exists. */
   readonly index: () => ContentIndex | null;
+  readonly feed: () => EditFeed | null;
   /** False for a command beside a server: nothing of the server's is deleted or shared. */
   readonly exclusive: boolean;
   readonly readsAhead: boolean;
@@ -192,6 +193,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
         }
       },
       changeLog,
+      feed: options.feed,
       timeoutMs,
       now,
       log,

@@ -199,6 +199,8 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'GET /favicon.ico': everybody('/favicon.ico', 200),
   'GET /_svc/{name:rest}': everybody('/_svc/nothing', 404),
   'GET /_svc/resources': signedIn('/_svc/resources', 200),
+  'GET /_svc/changes': signedIn('/_svc/changes', 200),
+  'GET /_svc/changes/{name:rest}': readers('/_svc/changes/no-such', 404),
   'GET /_svc/history/{name:rest}': readers('/_svc/history/no-such', 404),
   'POST /_svc/history/{name:rest}': readers('/_svc/history/no-such', 404, {
     body: {},

@@ -133,6 +133,8 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     edits: {} as never,
     changeLog: {} as never,
     versions: {} as never,
+    feed: {} as never,
+    subscribers: {} as never,
     handlers: {} as never,
     locks: {} as never,
     workers: {} as never,

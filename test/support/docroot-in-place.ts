@@ -65,6 +65,7 @@ export async function docrootInPlace(
     log: testLog().log,
     pool: { request } as unknown as ChildPool,
     index: () => null,
+    feed: () => null,
     exclusive: true,
     readsAhead: false,
   });

@@ -145,6 +145,18 @@ async function rowsIfSound(
   }
 }
 
+/** Of one change, in the order of their ids; null where they cannot be told. */
+export async function shownRows(
+  services: App,
+  resource: Resource,
+  change: number,
+  limit: number,
+): Promise<readonly ShownRow[] | null> {
+  const table = await tableIfReadable(services, resource);
+  const rows = table && (await rowsIfSound(services, change, limit, null));
+  return rows && rows.map((row) => shownRow(row, table!));
+}
+
 async function currentTable(services: App, resource: Resource): Promise<Table> {
   const table = await services.tables.current(services.datasets.targetOf(resource));
   await services.changeLog.settle(table, resource);

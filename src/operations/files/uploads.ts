@@ -69,7 +69,10 @@ export async function uploadFile(
         const gone = await refusalOf(services, caller);
         if (gone !== null) throw gone;
       },
-      onPlaced: (isNew) => (isKept = isNew),
+      onPlaced: (isNew) => {
+        isKept = isNew;
+        services.feed.attribute(name, caller.username, isNew ? 'added' : 'replaced');
+      },
     });
     const operation = stored.isNew ? 'created' : 'overwritten';
     if (stored.isNew) {

@@ -9,6 +9,7 @@ import {
   type RowAddress,
   verbOf,
 } from '../../api/datasets.ts';
+import { changesReply } from '../../api/changes.ts';
 import { AppError, invalidRequest, type ValidationIssue } from '../../base/errors.ts';
 import type { Area } from '../../docroot/registry/names.ts';
 import { isForm } from '../../http/body/form-body.ts';
@@ -71,8 +72,10 @@ async function answer(context: Context): Promise<Answer> {
     if (!isInFamily && family === 'api') {
       const row = addressedRow(context, rest);
       if (row !== null) return datasetRow(context, row);
-      if (isBelow(context, rest, 'history'))
+      if (rest.length > 1 && isBelow(context, rest, 'history'))
         return historyReply(context, rest.slice(0, -1).join('/'));
+      if (isBelow(context, rest, 'changes'))
+        return changesReply(context, rest.slice(0, -1).join('/'));
     }
   }
   return fileAnswer(context, name);
@@ -85,7 +88,7 @@ function isBelow(
   what: string,
 ): boolean {
   const isFile = registry.lookup('content', segments.join('/')) !== null;
-  return names.length > 1 && names.at(-1) === what && !isFile;
+  return names.at(-1) === what && !isFile;
 }
 
 /** The row of a dataset that a path below `/api` means; null where it means a file, or nothing. */

@@ -7,6 +7,7 @@ import { keptReplies } from './0007-kept-replies.ts';
 import { changes } from './0008-changes.ts';
 import { findings } from './0009-findings.ts';
 import { versions } from './0011-versions.ts';
+import { feed } from './0014-feed.ts';
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -17,4 +18,5 @@ export const migrations: readonly Migration[] = [
   changes,
   findings,
   versions,
+  feed,
 ];

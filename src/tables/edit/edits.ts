@@ -57,10 +57,30 @@ interface EditsOptions {
   /** When the typed copy has the change, one change of a file after the other. */
   readonly onFollowed?: (target: TableTarget, table: Table, rows: ChangedRows) => Promise<void>;
   readonly changeLog: ChangeLog;
+  readonly feed: () => EditFeed | null;
   /** How long other writers may delay an edit (`locks.timeout_seconds`). */
   readonly timeoutMs: () => number;
   readonly now: () => number;
   readonly log: Log;
+}
+
+export interface MadeChange {
+  readonly entry: NewEntry;
+  /** In the change log; null when it keeps none. */
+  readonly id: number | null;
+}
+
+/** Is told of each replacement, before it shows as one that another program may have made. */
+export interface EditFeed {
+  /** Returns the function that ends it. */
+  writing(rel: string): () => void;
+  /** Never rejects. `also`: tables of the same file whose formulas followed. */
+  made(
+    target: TableTarget,
+    changes: readonly MadeChange[],
+    stamp: FileStamp,
+    also: readonly TableTarget[],
+  ): Promise<void>;
 }
 
 export interface Edit {
@@ -292,6 +312,8 @@ export class Edits {
     entries: readonly NewEntry[],
   ): Promise<Written> {
     const { changeLog } = this.#options;
+    const feed = this.#options.feed();
+    const endWriting = feed?.writing(target.rel);
     let noted: readonly number[] = [];
     let isMade = false;
     const source = await this.#options.open(target);
@@ -320,9 +342,13 @@ export class Edits {
       );
       await this.#followSiblings(unchanged, state.stamp, written);
       if (rows !== null) this.#notify(target, table, rows);
+      const made = entries.map((entry, at) => ({ entry, id: noted[at] ?? null }));
+      const followed = siblings.filter((one) => !unchanged.includes(one));
+      void feed?.made(target, made, written.stamp, followed);
       return { hash: written.hash, isUnrecorded: changeLog.isOn && noted.length === 0 };
     } finally {
       await changeLog.close(noted, isMade);
+      endWriting?.();
       await source.close();
     }
   }
