@@ -50,7 +50,7 @@ export async function feedPlace({ feed }: App, cursor: string | null): Promise<n
 }
 
 /** `next`: the place after what was looked at, changes or none. */
-export async function readFeed(
+async function readFeed(
   services: App,
   caller: Principal,
   scope: FeedScope,
