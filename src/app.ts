@@ -8,6 +8,7 @@ import { kinds } from '../plugins/index.ts';
 import { Audit } from './accounts/audit/audit.ts';
 import { HandlerCalls } from './accounts/identity/handler-calls.ts';
 import { LocalLogin } from './accounts/identity/local-login.ts';
+import { LoginThrottle } from './accounts/identity/throttle.ts';
 import {
   judgedIn,
   judgePassword,
@@ -82,6 +83,8 @@ export interface App extends PublishedFiles, EventParts {
   readonly audit: Audit;
   readonly keptReplies: KeptReplies;
   readonly localLogin: LocalLogin;
+  /** Of passwords of links. */
+  readonly linkThrottle: LoginThrottle;
   readonly handlerCalls: HandlerCalls;
   /** Null while OIDC is off. */
   readonly oidc: Oidc | null;
@@ -227,6 +230,7 @@ export async function openApp(
       audit,
       isEnabled: () => live().oidc.local_login || !isOidcOn(live().oidc),
     }),
+    linkThrottle: new LoginThrottle(clock),
     oidc: openOidc({ settings: config.oidc, db, clock, log, audit }),
     registry,
     datasets,

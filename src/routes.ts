@@ -32,6 +32,8 @@ import { metricsRoute } from './api/metrics.ts';
 import { oidcRoutes } from './pages/accounts/oidc.ts';
 import { docsRoute } from './pages/docs/docs.tsx';
 import { lineFormatsRoute } from './pages/events/line-formats.tsx';
+import { linkFrontRoute } from './pages/sharing/link-front.tsx';
+import { linkRoutes } from './api/links.ts';
 import { loginRoute } from './pages/accounts/login.tsx';
 import { openApiRoute } from './api/openapi.ts';
 import { savedSearchesPageRoute } from './pages/events/saved-searches.tsx';
@@ -74,6 +76,8 @@ export const plugins: readonly AnyElysia[] = [
   lokiRoute,
   journaldRoute,
   uploadsRoute,
+  linkFrontRoute,
+  linkRoutes,
   userRoutes,
   groupRoutes,
   permissionRoutes,

@@ -118,7 +118,7 @@ export const companionRoutes = new Elysia({ name: 'companions' })
 async function datasetOf(context: Context, verb: Verb): Promise<Resource> {
   const { services, caller, origin, parameters: named } = context;
   const name = (named['name'] ?? '').replace(/\/$/, '');
-  const resource = await findDataset(services, caller, origin, name, verb);
+  const resource = await findDataset(services, caller, origin, { name, verb });
   if (verb === 'write' && services.config.readonly) throw readOnlyMode();
   return resource;
 }

@@ -1,7 +1,6 @@
 import { AppError, invalidRequest, mismatch } from '../base/errors.ts';
 import { currentPerson } from '../base/scheduling/current-person.ts';
 import { type MaybePromise, whenResolved } from '../base/scheduling/maybe-promise.ts';
-import { loadGrants } from '../accounts/rights/permissions.ts';
 import type { Verb } from '../accounts/rights/principal.ts';
 import { contentDisposition } from '../tables/encode/download-name.ts';
 import { type Format, formatDetails, FORMATS } from '../tables/read/format.ts';
@@ -11,7 +10,7 @@ import { looksAtRows } from '../tables/edit/change-request.ts';
 import { isObject } from '../tables/edit/mutation.ts';
 import { stemNameOf } from '../docroot/registry/names.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
-import { mayAccess, requireAccess } from '../operations/access.ts';
+import { mayStillRead as mayStill, requireAccess } from '../operations/access.ts';
 import { readOnlyReason } from '../operations/files/resources.ts';
 import {
   type ChangeRequest,
@@ -61,7 +60,8 @@ const VARY = { Vary: 'Accept, Accept-Encoding' };
 
 export async function datasetRows(context: Context, name: string): Promise<Answer> {
   const { services, caller, origin, method } = context;
-  const resource = await findDataset(services, caller, origin, name, verbOf(method));
+  const request = { name, verb: verbOf(method), forLinks: 'rows' } as const;
+  const resource = await findDataset(services, caller, origin, request);
   if (method === 'OPTIONS') return emptyReply(204, { Allow: methodsOf(context, resource) });
   return method === 'GET' || method === 'HEAD'
     ? listRows(context, resource)
@@ -79,14 +79,16 @@ export interface RowAddress {
 
 export async function datasetRow(context: Context, address: RowAddress): Promise<Reply> {
   const { services, caller, origin, method } = context;
-  const { name, path: alsoNamed, resource } = address;
+  const { name, path: alsoNamed } = address;
   const verb = verbOf(method);
-  await requireAccess(services, caller, origin, { name, alsoNamed, resource, verb });
+  const request = { name, alsoNamed, resource: address.resource, verb, forLinks: 'rows' } as const;
+  const resource = await requireAccess(services, caller, origin, request);
   if (method === 'OPTIONS') {
     const isFixed = methodsOf(context, resource) === READ_METHODS;
     return emptyReply(204, { Allow: isFixed ? READ_METHODS : ROW_METHODS });
   }
-  return verb === 'read' ? readRow(context, address) : changeRow(context, address);
+  const found = { ...address, resource };
+  return verb === 'read' ? readRow(context, found) : changeRow(context, found);
 }
 
 function readRow(context: Context, { resource, id }: RowAddress): MaybePromise<Reply> {
@@ -215,8 +217,8 @@ async function exportReply(
   return { status: 200, headers, body, etag: madeEtag };
 }
 
-function etagOf({ prepared }: RowsQuery, version: string): string {
-  return `${version}.${prepared.representation}`;
+function etagOf({ tag }: RowsQuery, version: string): string {
+  return `${version}.${tag}`;
 }
 
 const keptReplies = new WeakMap<RowsPage, Reply>();
@@ -227,7 +229,8 @@ function pageReply(
   page: RowsPage,
   askedFormat: Format | null,
 ): Reply {
-  if (page.isKept !== true || page.format !== 'json' || page.nextCursor !== null) {
+  const isShared = query.resource.view === undefined && page.isKept === true;
+  if (!isShared || page.format !== 'json' || page.nextCursor !== null) {
     return newPageReply(context, query, page, askedFormat);
   }
   let reply = keptReplies.get(page);
@@ -262,14 +265,17 @@ function pageHeaders(
   askedFormat: Format | null,
 ): Record<string, string> {
   const headers: Record<string, string> = { ...VARY, 'X-Total-Count': String(page.total) };
-  if (page.nextCursor !== null) Object.assign(headers, nextLink(context, page.nextCursor));
+  // A cursor holds values and a digest of the filter.
+  if (page.nextCursor !== null && resource.view === undefined) {
+    Object.assign(headers, nextLink(context, page.nextCursor));
+  }
   if (page.format === 'json') return headers;
   return Object.assign(headers, downloadHeader(resource, page, askedFormat));
 }
 
 async function mayStillRead(context: Context, resource: Resource): Promise<boolean> {
   if (!(await isStillAdmitted(context))) return false;
-  return mayAccess(await loadGrants(context.services.db, context.caller), resource, 'read');
+  return mayStill(context.services, context.caller, resource, 'rows');
 }
 
 /** NDJSON only when requested by name. */
@@ -369,7 +375,8 @@ async function findReadOnly(
   { services, caller, origin, method }: Context,
   name: string,
 ): Promise<Resource> {
-  const resource = await findDataset(services, caller, origin, name, verbOf(method));
+  const request = { name, verb: verbOf(method), forLinks: 'rows' } as const;
+  const resource = await findDataset(services, caller, origin, request);
   requireRead(method);
   return resource;
 }

@@ -233,6 +233,33 @@ export const settings = {
     live: true,
     summary: 'Accepts uploads of handler files, which run as code.',
   }),
+  'sharing.links': choice({
+    default: 'superusers',
+    values: ['off', 'superusers', 'readers'],
+    live: true,
+    summary:
+      'Who may make links: superusers, or everybody of what they may read; `off` also stops those there are.',
+  }),
+  'sharing.max_days': integer({
+    default: 90,
+    min: 1,
+    max: 3650,
+    live: true,
+    unit: 'days',
+    summary: 'Longest life of a link.',
+  }),
+  'sharing.requires_password': boolean({
+    default: false,
+    live: true,
+    summary: 'Makes links with a password only.',
+  }),
+  'sharing.max_upload_bytes': bytes({
+    default: 2 ** 30,
+    max: 2 ** 40,
+    live: true,
+    unit: BYTES,
+    summary: 'Most that all uploads through one link may hold together.',
+  }),
   'oidc.issuer': text({
     default: '',
     range: 'https URL, http on this machine',

@@ -16,7 +16,7 @@ import { parseJsonBody } from './body/json-body.ts';
 import { linkQuery } from './link-query.ts';
 import { isHtmlClient, isNotModified } from './reply/negotiate.ts';
 import { RequestBody } from './body/request-body.ts';
-import type { RequestTarget } from './hooks/request-target.ts';
+import { linkBase, type RequestTarget } from './hooks/request-target.ts';
 import type { Cors } from './hooks/cors.ts';
 import type { HostCheck } from './hooks/host-check.ts';
 import type { Answer, Reply } from './reply/reply.ts';
@@ -70,6 +70,8 @@ export interface RouteRules {
   /** Methods that only create events, the only ones open to a key with `create_only`. */
   readonly takesEventsBy?: readonly RouteMethod[];
   readonly refusesScopedKeys?: boolean;
+  /** Links come in; what they open is decided by the operation. */
+  readonly takesLinks?: boolean;
   /** Without a session too. */
   readonly requiresOwnOrigin?: boolean;
   /** Before authentication. */
@@ -214,6 +216,7 @@ export const FILES = {
   access: 'user',
   cacheControl: PRIVATE,
   decidesReadOnly: true,
+  takesLinks: true,
   body: { maxBytes: Number.POSITIVE_INFINITY, maxValues: MAX_ROW_VALUES },
 } as const;
 
@@ -224,6 +227,8 @@ export class Context {
   readonly method: string;
   /** Percent-encoded. */
   readonly path: string;
+  /** Not of a user: nothing else that comes with the request counts. */
+  readonly linkSecret: string | null;
   readonly requestId: string;
   readonly peer: Peer;
   /** Decoded. */
@@ -256,6 +261,7 @@ export class Context {
     this.idleLimit = facts.idleLimit;
     this.method = facts.request.method;
     this.path = facts.target.path;
+    this.linkSecret = facts.target.linkSecret;
     this.requestId = facts.requestId;
     this.peer = facts.peer;
   }
@@ -289,7 +295,15 @@ export class Context {
   }
 
   get #sender(): string {
-    return this.caller === null ? '' : String(this.caller.userId);
+    const { caller } = this;
+    if (caller?.link !== undefined) return caller.username;
+    return caller === null ? '' : String(caller.userId);
+  }
+
+  /** Addresses in pages begin with it: the path of `public_url`, and that of a link. */
+  get basePath(): string {
+    const { basePath } = this.server;
+    return this.linkSecret === null ? basePath : basePath + linkBase(this.linkSecret);
   }
 
   /** With its `?`; `''` without one. */
@@ -430,7 +444,7 @@ export class Context {
   setCookie(name: CookieName, value: string | null): void {
     (this.#cookies ??= new Map()).set(
       name,
-      setCookieHeader(name, value, this.isSecure, `${this.server.basePath}/`),
+      setCookieHeader(name, value, this.isSecure, `${this.basePath}/`),
     );
   }
 

@@ -13,6 +13,7 @@ import { admit } from './hooks/admission.ts';
 import { addCorsHeaders, preflightReply } from './hooks/cors.ts';
 import { beginChange, bodyHash, endChange } from './hooks/idempotency.ts';
 import { requireDescribedParameters } from './hooks/known-parameters.ts';
+import { keepLinkPrivate } from './hooks/link.ts';
 import { isSafeMethod, methodNotAllowed, allowed, patternOf } from './route.ts';
 import { withBasePath } from './reply/base-path.ts';
 import { errorReply } from './reply/errors.ts';
@@ -185,15 +186,14 @@ function refuseHost(ask: Context): Response {
 }
 
 function finish(ask: Context, given: Answer): Response {
-  const { cookies, idleLimit, request, requestId, rules, server } = ask;
-  const { basePath } = server;
+  const { basePath, cookies, idleLimit, request, requestId, rules, server } = ask;
   const answer = basePath === '' ? given : withBasePath(given, basePath);
   const isForeign = answer instanceof Response;
   let isNoted = false;
   const response = server.responder.respond(answer, {
     request,
     requestId,
-    cacheControl: rules.cacheControl ?? NO_STORE,
+    cacheControl: ask.linkSecret === null ? (rules.cacheControl ?? NO_STORE) : NO_STORE,
     cookies,
     isLate: ask.idleLimit.isLate,
     onEnd: (end, status) => {
@@ -202,6 +202,7 @@ function finish(ask: Context, given: Answer): Response {
     },
   });
   if (server.cors !== null) addCorsHeaders(ask, response.headers);
+  if (ask.linkSecret !== null) keepLinkPrivate(response.headers);
   server.slowAnswers.end(idleLimit);
   ask.leaveBodyRoom();
   // Reading the body of a response makes a stream of it, which costs as much as the response.
@@ -217,9 +218,9 @@ function note(ask: Context, end: StreamEnd, status: number): void {
   noteAccess(log, metrics, {
     requestId: ask.requestId,
     clientAddress: ask.peer.address,
-    userId: ask.caller?.userId ?? null,
+    userId: ask.caller?.link === undefined ? (ask.caller?.userId ?? null) : null,
     method: ask.method,
-    path: ask.path,
+    path: ask.linkSecret === null ? ask.path : `/s/…${ask.path}`,
     route: ask.pattern,
     status,
     milliseconds: clock.monotonic() - ask.startedAt,

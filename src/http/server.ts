@@ -235,7 +235,7 @@ function routedAs(request: Request, target: RequestTarget): Request {
   const isHead = request.method === 'HEAD';
   const isSpelled = !target.path.includes('%') || !target.isMatchable;
   // Of an https address Elysia takes the host for a part of the path.
-  const isSame = !isHead && isSpelled && !target.isBelowBase;
+  const isSame = !isHead && isSpelled && !target.isBelowBase && target.linkSecret === null;
   if (isSame && request.url.startsWith('http:')) return request;
   const path = isSpelled ? target.path : `/${target.segments.map(encodeURIComponent).join('/')}`;
   return new Request(`http://own.invalid${path}`, { method: isHead ? 'GET' : request.method });

@@ -10,10 +10,12 @@ import {
   grantsNameAddressed,
   loadGrants,
 } from '../accounts/rights/permissions.ts';
-import type { Caller, Principal, Verb } from '../accounts/rights/principal.ts';
+import type { Caller, LinkGrant, Principal, Verb } from '../accounts/rights/principal.ts';
+import { matchesDocument } from '../accounts/rights/resource-names.ts';
 import { AppError, notAnswering } from '../base/errors.ts';
 import { type MaybePromise, whenResolved } from '../base/scheduling/maybe-promise.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
+import type { FixedView } from '../tables/read/fixed-view.ts';
 
 export interface Origin {
   readonly clientAddress: string | null;
@@ -21,7 +23,7 @@ export interface Origin {
 
 /** Who is named in the audit: nobody for the command line, and before a sign-in. */
 export interface Actor {
-  readonly user: Pick<Principal, 'userId'> | null;
+  readonly user: (Pick<Principal, 'userId'> & Partial<Principal>) | null;
   readonly origin: Origin;
 }
 
@@ -34,7 +36,11 @@ export function record(
   details: string,
 ): Promise<void> {
   const { clientAddress: ipAddress } = origin;
-  return audit.record({ userId: user?.userId ?? null, action, resource, details, ipAddress });
+  if (user?.link === undefined) {
+    return audit.record({ userId: user?.userId ?? null, action, resource, details, ipAddress });
+  }
+  const text = `${details} (link ${user.link.id} of ${user.link.maker.username})`;
+  return audit.record({ userId: null, action, resource, details: text, ipAddress });
 }
 
 export function permissionNames(resource: Pick<Resource, 'canonical' | 'extensionForm'>): string[] {
@@ -52,7 +58,11 @@ interface AccessRequest {
   readonly alsoNamed?: string;
   readonly resource: Resource | null;
   readonly verb: Verb;
+  /** Absent: nothing for links. `rows`: keeps to `Resource.view`. `file`: gives the bytes away. */
+  readonly forLinks?: LinkUse;
 }
+
+export type LinkUse = 'rows' | 'file';
 
 /**
  * Synchronous when the caller's rights are cached. Throws `not-authenticated`; for callers allowed to know
@@ -65,6 +75,7 @@ export function requireAccess(
   request: AccessRequest,
 ): MaybePromise<Resource> {
   if (!caller) throw new AppError('not-authenticated', 'Not authenticated');
+  if (caller.link !== undefined) return linked(services, caller.link, request);
   const { resource, verb } = request;
   return whenResolved(loadGrants(services.db, caller), (grants) =>
     resource && mayAccess(grants, resource, verb)
@@ -88,4 +99,53 @@ async function refuse(
   }
   await record(services, { user: caller, origin }, 'permission_denied', name, verb);
   throw new AppError('permission-denied', `Permission denied: ${verb} on ${name}`);
+}
+
+/** What the link and the present rights of its maker leave of a resource. Throws `not-found`, whatever the reason. */
+function linked(
+  services: Pick<App, 'db'>,
+  link: LinkGrant,
+  { resource, verb, forLinks }: AccessRequest,
+): MaybePromise<Resource> {
+  const isMeant =
+    resource !== null &&
+    verb === 'read' &&
+    link.kind === 'read' &&
+    forLinks !== undefined &&
+    resource.type !== 'handler' &&
+    matchesDocument(link.resource, resource.extensionForm, true);
+  if (!isMeant) throw nothingThere();
+  return whenResolved(loadGrants(services.db, makerOf(link)), (grants) => {
+    if (!mayAccess(grants, resource, 'read')) throw nothingThere();
+    if (link.view === null) return resource;
+    if (forLinks !== 'rows') throw nothingThere();
+    return { ...resource, view: JSON.parse(link.view) as FixedView };
+  });
+}
+
+export function makerOf({ maker }: LinkGrant): Principal {
+  const { id: userId, username, isSuperuser } = maker;
+  const credential = { credential: 'link', sessionId: null, apiKeyId: null, scopes: null } as const;
+  return { userId, username, isSuperuser, ...credential };
+}
+
+function nothingThere(): AppError {
+  return new AppError('not-found', 'Not Found');
+}
+
+/** For long answers: as `requireAccess` for reading, later. */
+export async function mayStillRead(
+  services: Pick<App, 'db'>,
+  caller: Caller,
+  resource: Resource,
+  forLinks: LinkUse,
+): Promise<boolean> {
+  const { link } = caller ?? {};
+  if (link === undefined) return mayAccess(await loadGrants(services.db, caller), resource, 'read');
+  try {
+    return (await linked(services, link, { name: '', resource, verb: 'read', forLinks })) !== null;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not-found') return false;
+    throw error;
+  }
 }

@@ -120,6 +120,9 @@ function Advice({ view, frame }: { view: FailureView; frame: FrameView }) {
       </p>
     );
   }
+  if (frame.link !== null && status < 500 && status !== 429) {
+    return <p>Ask whoever sent you the link for a new one, or for what you miss.</p>;
+  }
   if (isBrokenFile(view)) {
     return (
       <p>
@@ -135,6 +138,7 @@ function Advice({ view, frame }: { view: FailureView; frame: FrameView }) {
 
 function Actions({ view, frame }: { view: FailureView; frame: FrameView }) {
   const isSignedOut = frame.username === null;
+  if (frame.link !== null && view.status === 404) return '';
   if (isSignedOut && !view.isStaleForm && (view.status === 401 || view.status === 403)) {
     return (
       <a class="button" href="/auth/login">

@@ -5,6 +5,7 @@
  * not find tsconfig.json when started in another folder.
  */
 import type { PropsWithChildren } from '@kitajs/html';
+import { LINK_FRONT } from '../http/hooks/request-target.ts';
 import { type AssetName, assetNamed } from './assets.ts';
 
 export interface NavigationLink {
@@ -51,6 +52,8 @@ export interface FrameView {
   /** For sign-out; null without a browser session. */
   readonly csrfToken: string | null;
   readonly navigation: readonly NavigationLink[];
+  /** The page is shown to whoever has a link; null to all others. */
+  readonly link: { readonly hasFiles: boolean } | null;
   readonly theme: 'light' | 'dark' | null;
   /** Links leave out parts of a too long address. */
   readonly isLongAddress: boolean;
@@ -114,7 +117,7 @@ function Document(props: PropsWithChildren<DocumentProps>) {
         </a>
         <Banner frame={frame} section={trail[0]?.href ?? null} />
         <main id="content" class={layout}>
-          <Trail crumbs={trail} />
+          <Trail crumbs={frame.link === null ? trail : linkTrail(frame.link, frame.path)} />
           {!hasHeading && <h1 safe>{title}</h1>}
           {frame.isLongAddress && (
             <p class="fine" role="note">
@@ -126,6 +129,11 @@ function Document(props: PropsWithChildren<DocumentProps>) {
       </body>
     </html>
   );
+}
+
+/** Folders have no pages of their own there. */
+function linkTrail({ hasFiles }: { hasFiles: boolean }, path: string): Crumb[] {
+  return hasFiles && path !== LINK_FRONT ? [{ label: 'All files', href: '/' }] : [];
 }
 
 function Trail({ crumbs }: { crumbs: readonly Crumb[] }) {
@@ -236,7 +244,7 @@ function Jump() {
 
 function Account({ frame }: { frame: FrameView }) {
   if (frame.username === null) {
-    if (frame.path.startsWith('/auth/')) return '';
+    if (frame.path.startsWith('/auth/') || frame.link !== null) return '';
     return (
       <a class="button quiet" href="/auth/login">
         Sign in

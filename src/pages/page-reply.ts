@@ -26,11 +26,15 @@ export function pageReply<View>(
   view: View,
   options: PageReplyOptions = {},
 ): Reply {
-  const { caller, session, services } = context;
-  if (session === null) giveCsrfCookie(context);
+  const { session, services } = context;
+  const isLink = context.linkSecret !== null;
+  // What a link shows names nobody.
+  const caller = isLink ? null : context.caller;
+  if (session === null && !isLink) giveCsrfCookie(context);
   const markup = renderPage(page, view, {
     path: context.path,
     username: caller?.username ?? null,
+    link: isLink ? { hasFiles: context.caller?.link?.resource.endsWith('*') === true } : null,
     navigation:
       caller === null ? [] : [...NAVIGATION, ...(caller.isSuperuser ? [ADMINISTRATION] : [])],
     theme: themeOf(context),

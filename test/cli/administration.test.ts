@@ -322,7 +322,7 @@ describe('wrong usage exits 2', () => {
     ],
     [
       ['explain', '--username', 'ada', '--resource', 'a', '--action', 'read', '--key-id', 'x'],
-      "--key-id: is the number of a key, not 'x'\n",
+      "--key-id: is a number as lists show it, not 'x'\n",
     ],
     [['create-group', '--name', ' '], /^--name: /],
     [['create-user', '--username', 'x'.repeat(151), '--password-stdin'], /^--username: /],
@@ -330,7 +330,7 @@ describe('wrong usage exits 2', () => {
       ['create-api-key', '--username', 'ada', '--expires-in-days', 'x'],
       "--expires-in-days: is a number of days, not 'x'\n",
     ],
-    [['revoke-api-key', '--id', 'x'], "--id: is the number of a key, not 'x'\n"],
+    [['revoke-api-key', '--id', 'x'], "--id: is a number as lists show it, not 'x'\n"],
   ])('svc admin %j', async (words, message) => {
     const { exitCode, stdout, stderr } = await run(words, `${PASSWORD}\n`);
     expect(stdout).toBe('');

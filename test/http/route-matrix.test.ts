@@ -64,6 +64,11 @@ async function clientOf(service: Service, actor: Actor): Promise<Client> {
   const { accounts } = service;
   if (actor === 'anonymous') return service;
   await accounts.user('superuser', { superuser: true });
+  if (actor === 'link') {
+    const link = await accounts.link('superuser', '*');
+    const superuser = await service.as('superuser');
+    return { fetch: (path, init) => superuser.fetch(link + path, init) };
+  }
   if (actor === 'scoped') {
     return service.withHeaders({ 'X-API-Key': await accounts.apiKey('superuser', ['read']) });
   }

@@ -19,6 +19,8 @@ export const ACTORS = [
   /** A key of the superuser that is limited to `read`. */
   'scoped',
   'superuser',
+  /** Whoever has a link to everything its maker, the superuser, may read; the superuser's key comes along in vain. */
+  'link',
 ] as const;
 
 /** One of those who ask. */
@@ -36,16 +38,17 @@ export interface Expectation {
   readonly isDialect?: boolean;
 }
 
-type More = Pick<Expectation, 'body' | 'readOnly' | 'isDialect'>;
+type More = Pick<Expectation, 'body' | 'readOnly' | 'isDialect'> & {
+  /** What whoever has a link gets. */
+  readonly link?: number;
+};
 
 /** The same for everybody. */
 export function everybody(path: string, status: number, more: More = {}): Expectation {
-  const [anonymous, stranger, reader, writer, scoped, superuser] = ACTORS.map(() => status);
-  return {
-    path,
-    statuses: { anonymous, stranger, reader, writer, scoped, superuser } as Expectation['statuses'],
-    ...more,
-  };
+  const statuses = Object.fromEntries(ACTORS.map((actor) => [actor, status]));
+  // A route opens nothing to links unless its line says so.
+  const { link = 403, ...rest } = more;
+  return { path, statuses: { ...statuses, link } as Expectation['statuses'], ...rest };
 }
 
 /** Let in: everybody with a credential. */
@@ -140,15 +143,19 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
     ...shippers('/services/collector/ack/1.0', 400),
     readOnly: 400,
   },
-  'GET /services/collector/health': everybody('/services/collector/health', 200),
+  'GET /services/collector/health': everybody('/services/collector/health', 200, { link: 200 }),
   'POST /services/collector/health': everybody('/services/collector/health', 200, {
     readOnly: 200,
     isDialect: true,
+    link: 200,
   }),
-  'GET /services/collector/health/1.0': everybody('/services/collector/health/1.0', 200),
+  'GET /services/collector/health/1.0': everybody('/services/collector/health/1.0', 200, {
+    link: 200,
+  }),
   'POST /services/collector/health/1.0': everybody('/services/collector/health/1.0', 200, {
     readOnly: 200,
     isDialect: true,
+    link: 200,
   }),
   'POST /_bulk': shippers('/_bulk', 400),
   'PUT /_bulk': shippers('/_bulk', 400),
@@ -184,7 +191,8 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'POST /journald/upload': shippers('/journald/upload', 415),
   'POST /loki/api/v1/push': shippers('/loki/api/v1/push', 400),
 
-  'GET /': everybody('/', 200),
+  // The front of the link.
+  'GET /': everybody('/', 200, { link: 200 }),
   'GET /health': everybody('/health', 200),
   'GET /metrics': signedIn('/metrics', 200),
   'GET /openapi.json': everybody('/openapi.json', 200),
@@ -196,8 +204,8 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
       signedIn(guideAddress(name), 200),
     ]),
   ),
-  'GET /favicon.ico': everybody('/favicon.ico', 200),
-  'GET /_svc/{name:rest}': everybody('/_svc/nothing', 404),
+  'GET /favicon.ico': everybody('/favicon.ico', 200, { link: 200 }),
+  'GET /_svc/{name:rest}': everybody('/_svc/nothing', 404, { link: 404 }),
   'GET /_svc/resources': signedIn('/_svc/resources', 200),
   'GET /_svc/changes': signedIn('/_svc/changes', 200),
   'GET /_svc/changes/{name:rest}': readers('/_svc/changes/no-such', 404),
@@ -225,19 +233,28 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'GET /auth/login': everybody('/auth/login', 200),
   'POST /auth/login': everybody('/auth/login', 422, { body: {}, readOnly: 422 }),
   'POST /auth/logout': everybody('/auth/logout', 302, { readOnly: 302 }),
-  'GET /auth/setup': everybody('/auth/setup', 404),
-  'POST /auth/setup': everybody('/auth/setup', 404, { body: {}, readOnly: 404 }),
+  'GET /auth/setup': everybody('/auth/setup', 404, { link: 404 }),
+  'POST /auth/setup': everybody('/auth/setup', 404, { body: {}, readOnly: 404, link: 404 }),
   // Off in the service of these tests (DS-11, DS-121).
   'GET /auth/oidc/login': everybody('/auth/oidc/login', 404),
   'GET /auth/oidc/callback': everybody('/auth/oidc/callback', 404),
   'GET /.well-known/oauth-protected-resource': everybody(
     '/.well-known/oauth-protected-resource',
     404,
+    { link: 404 },
   ),
   'GET /.well-known/oauth-protected-resource/mcp': everybody(
     '/.well-known/oauth-protected-resource/mcp',
     404,
+    { link: 404 },
   ),
+  'GET /_svc/link': everybody('/_svc/link', 404, { link: 200 }),
+  'POST /_svc/link': everybody('/_svc/link', 404, { body: {}, readOnly: 404, link: 404 }),
+  'GET /auth/links': ownAccount('/auth/links', 200),
+  'POST /auth/links': ownAccount('/auth/links', 422, { body: {} }),
+  'DELETE /auth/links/{link_id}': ownAccount('/auth/links/999999', 404),
+  'GET /admin/links': superusers('/admin/links', 200),
+  'DELETE /admin/links/{link_id}': superusers('/admin/links/999999', 404),
   'GET /auth/me': signedIn('/auth/me', 200),
   'GET /auth/sessions': ownAccount('/auth/sessions', 200),
   'DELETE /auth/sessions/{id}': ownAccount('/auth/sessions/999999', 404),
@@ -354,23 +371,23 @@ export const router = new Elysia().get('/', () => 'hello').post('/', () => 'chan
 
 /** What published files answer, which no route of the list stands for; keys only name them. */
 export const FILE_EXPECTATIONS: Readonly<Record<string, Expectation>> = {
-  'GET a dataset': readers('/api/a/', 200),
+  'GET a dataset': readers('/api/a/', 200, { link: 200 }),
   'POST a dataset': writers('/api/a/', 422, { body: {} }),
   'PATCH a dataset': writers('/api/a/', 422, { body: {} }),
   'DELETE a dataset': writers('/api/a/', 422, { body: {} }),
   'PUT a dataset': writers('/api/a/', 405, { readOnly: 405 }),
-  'GET a page': readers('/page', 200),
+  'GET a page': readers('/page', 200, { link: 200 }),
   'POST a page': writers('/page', 405, { readOnly: 405 }),
-  'GET a media file': readers('/media/clip', 200),
-  'GET a media player': readers('/ui/clip', 200),
-  'GET a handler': readers('/api/hello/', 200),
+  'GET a media file': readers('/media/clip', 200, { link: 200 }),
+  'GET a media player': readers('/ui/clip', 200, { link: 200 }),
+  'GET a handler': readers('/api/hello/', 200, { link: 404 }),
   'POST a handler': writers('/api/hello/', 200),
   'PUT a handler': writers('/api/hello/', 405),
-  'GET the schema of a handler': readers('/schema/hello/', 404),
-  'GET a schema': readers('/schema/a/', 200),
-  'GET a dataset page': readers('/ui/a/', 200),
-  'GET a missing dataset': readers('/api/nothing/', 404),
-  'GET a missing page': readers('/nothing', 404),
+  'GET the schema of a handler': readers('/schema/hello/', 404, { link: 404 }),
+  'GET a schema': readers('/schema/a/', 200, { link: 200 }),
+  'GET a dataset page': readers('/ui/a/', 200, { link: 200 }),
+  'GET a missing dataset': readers('/api/nothing/', 404, { link: 404 }),
+  'GET a missing page': readers('/nothing', 404, { link: 404 }),
   'POST a missing dataset': writers('/api/nothing/', 404, { body: {}, readOnly: 404 }),
-  'GET an unknown admin route': readers('/admin/nothing', 404),
+  'GET an unknown admin route': readers('/admin/nothing', 404, { link: 404 }),
 };

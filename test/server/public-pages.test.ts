@@ -24,6 +24,7 @@ import { rowPage, type RowView } from '../../src/pages/files/row-page.tsx';
 import { searchPage } from '../../src/pages/search.tsx';
 import { setupPage } from '../../src/pages/accounts/setup.tsx';
 import { uploadedPage } from '../../src/pages/files/uploads.tsx';
+import { filesPage, passwordPage } from '../../src/pages/sharing/link-front.tsx';
 import { uploadRefusedPage } from '../../src/pages/files/uploads.tsx';
 import { allPages } from './all-pages.ts';
 import { adminPagesWith } from './admin-page-views.ts';
@@ -217,6 +218,7 @@ describe('DS-184, DS-208: pages', () => {
   const EVIL = '<script>alert("1")</script>\'"><img src=x onerror=alert(1)>&amp;';
   const frame: FrameView = {
     theme: null,
+    link: null,
     isLongAddress: false,
     path: '/x',
     username: EVIL,
@@ -329,6 +331,16 @@ describe('DS-184, DS-208: pages', () => {
       },
       frame,
     ),
+    'link-password': renderPage(passwordPage, { problem: EVIL }, frame),
+    'link-files': renderPage(
+      filesPage,
+      {
+        title: EVIL,
+        files: [{ name: EVIL, href: '/f', size: 1, changedAt: '2026-01-01T00:00:00.000Z' }],
+        more: 1,
+      },
+      frame,
+    ),
     'upload-refused': renderPage(
       uploadRefusedPage,
       { detail: EVIL, advice: EVIL, limit: 1, requestId: EVIL },
@@ -438,6 +450,8 @@ describe('DS-184, DS-208: pages', () => {
           chartScript: '/_svc/c.js',
           columns: [{ name: EVIL, type: 'string', isWritable: true }],
           startAt: null,
+          isShared: false,
+          isFixed: false,
         },
       },
       frame,

@@ -10,6 +10,7 @@ import { createApiKey } from '../../src/accounts/identity/api-keys.ts';
 import { csrfToken } from '../../src/accounts/identity/csrf-check.ts';
 import { judgePassword } from '../../src/accounts/identity/password-strength.ts';
 import { HandlerCalls } from '../../src/accounts/identity/handler-calls.ts';
+import { LoginThrottle } from '../../src/accounts/identity/throttle.ts';
 import { LocalLogin } from '../../src/accounts/identity/local-login.ts';
 import { hashPassword } from '../../src/accounts/identity/passwords.ts';
 import { parseScopes } from '../../src/accounts/rights/scopes.ts';
@@ -107,6 +108,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     keptReplies: new KeptReplies(db),
     ...emptyFolder(dirname(database.path), { db, clock, log }),
     handlerCalls: new HandlerCalls(),
+    linkThrottle: new LoginThrottle(clock),
     localLogin: new LocalLogin({ db, clock, log, audit, isEnabled }),
     ...openEvents({
       config: () => config,

@@ -6,6 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createLink, type NewLink } from '../../src/accounts/rights/links.ts';
 import { createApiKey } from '../../src/accounts/identity/api-keys.ts';
 import { csrfToken } from '../../src/accounts/identity/csrf-check.ts';
 import { addMember, createGroup, findGroup } from '../../src/accounts/rights/groups.ts';
@@ -114,6 +115,24 @@ export class Accounts {
     });
     const csrf = csrfToken(readFileSync(join(this.#stateDir, SECRET_FILE)), token);
     return { cookie: `svc_session=${token}; svc_csrf=${csrf}`, csrfToken: csrf };
+  }
+
+  /** The path of a new link of the user, who is made when absent: `/s/<secret>`. */
+  async link(username: string, resource: string, other: Partial<NewLink> = {}): Promise<string> {
+    const { id: userId } = await this.user(username);
+    const { secret } = await createLink(this.db, {
+      userId,
+      kind: 'read',
+      resource,
+      view: null,
+      description: null,
+      passwordHash: null,
+      maxBytes: null,
+      now: Date.now(),
+      lifeMs: 3_600_000,
+      ...other,
+    });
+    return `/s/${secret}`;
   }
 
   async close(): Promise<void> {

@@ -20,7 +20,12 @@ const MAX_ROWS_PER_CALLER = 100;
 const PRUNE_ROWS = 1000;
 
 /** Actions an outsider can cause at will; `upload_denied` only while nobody is signed in. */
-const LIMITED_ACTIONS: ReadonlySet<string> = new Set(['login_failed', 'permission_denied']);
+const LIMITED_ACTIONS: ReadonlySet<string> = new Set([
+  'login_failed',
+  'permission_denied',
+  'open_link',
+  'link_password_failed',
+]);
 
 export interface AuditNote {
   readonly userId: number | null;

@@ -125,6 +125,7 @@ const heldByUser = rememberedFor<Grants['patterns']>(1_000);
 /** One indexed read after a state change, else from memory. */
 export function loadGrants(db: Database, caller: Caller): MaybePromise<Grants> {
   if (caller === null) return { isSuperuser: false, patterns: NO_PATTERNS, scopes: null };
+  if (caller.link !== undefined) return { isSuperuser: false, patterns: NO_PATTERNS, scopes: [] };
   const { isSuperuser, isNarrowedSuperuser = false, scopes, userId } = caller;
   if (isSuperuser || isNarrowedSuperuser)
     return { isSuperuser: true, patterns: NO_PATTERNS, scopes };

@@ -1,5 +1,5 @@
 export type Credential =
-  'session' | 'api-key' | 'basic' | 'bearer' | 'token' | 'handler-call' | 'setup';
+  'session' | 'api-key' | 'basic' | 'bearer' | 'token' | 'handler-call' | 'setup' | 'link';
 
 export const VERBS = ['read', 'write'] as const;
 
@@ -10,6 +10,17 @@ export type Verb = (typeof VERBS)[number];
 export interface Scope {
   readonly verb: Verb;
   readonly pattern: string | null;
+}
+
+/** What a link opens, with the rights of its maker. */
+export interface LinkGrant {
+  readonly id: number;
+  readonly kind: 'read' | 'upload';
+  /** A name with its extension, a folder as `reports/*`, or `*`. */
+  readonly resource: string;
+  /** JSON; null: what it names as a whole. */
+  readonly view: string | null;
+  readonly maker: { readonly id: number; readonly username: string; readonly isSuperuser: boolean };
 }
 
 export interface Principal {
@@ -25,6 +36,8 @@ export interface Principal {
   readonly apiKeyId: number | null;
   readonly scopes: readonly Scope[] | null;
   readonly isCreateOnly?: boolean;
+  /** Then the principal is no user, has no right of its own, and only what asks for links looks at this. */
+  readonly link?: LinkGrant;
 }
 
 export type Caller = Principal | null;

@@ -7,6 +7,9 @@ import {
   listAllApiKeys,
   revokeAnyApiKey,
 } from '../../operations/accounts/api-keys.ts';
+import { listAllLinks, revokeAnyLink } from '../../operations/accounts/links.ts';
+import { linkList } from '../../accounts/rights/links.ts';
+import { linkModel } from '../links.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import {
   apiKeyModel,
@@ -63,6 +66,12 @@ export const credentialRoutes = new Elysia({ name: 'credentials', prefix: '/admi
       ),
     },
   )
+  .get('/links', answersList(listAllLinks), {
+    describes: describeList('List the links of all users', linkModel, linkList, []),
+  })
+  .delete('/links/:link_id', answersDone(revokeAnyLink, 'link_id'), {
+    describes: describeChange('Withdraw a link', [404, 422]),
+  })
   .delete('/sessions/:session_id', answersDone(endSession, 'session_id'), {
     describes: describeChange('End a browser session', [404, 422]),
   });

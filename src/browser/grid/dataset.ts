@@ -159,8 +159,12 @@ class DatasetPage {
 
   #listen(): void {
     const actions: GridActions = {
-      sort: ({ name }, isMore) => this.#show(sortToggled(this.#view, name, isMore)),
-      menu: (column, anchor) => this.#openMenu(column, anchor),
+      sort: ({ name }, isMore) => {
+        if (!this.#data.isFixed) this.#show(sortToggled(this.#view, name, isMore));
+      },
+      menu: (column, anchor) => {
+        if (!this.#data.isFixed) this.#openMenu(column, anchor);
+      },
       edit: (place, text) => {
         const row = this.#store.at(place.row);
         if (row === undefined || this.#writing?.cells.edit(place, text) === true) return;
@@ -233,10 +237,12 @@ class DatasetPage {
       columns: () => this.#view.columns,
       editFilter: () => this.#editFilter(),
     });
+    const { isFixed, isShared } = this.#data;
+    if (isFixed) return make('div.grid-tools', make('div.tool-group', more));
     return make(
       'div.grid-tools',
       this.#search.element,
-      make('div.tool-group', columns, this.#valuesButton, this.#chartButton, ask),
+      make('div.tool-group', columns, this.#valuesButton, this.#chartButton, isShared ? null : ask),
       this.#writing?.tools,
       make('div.tool-group', more),
     );

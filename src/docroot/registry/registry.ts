@@ -17,6 +17,7 @@ import { companionPaths, isCompanion, type CompanionPaths } from '../companions.
 import { COMPANION_FOLDER, isAtOrBelow, type DocumentRoot } from '../document-root.ts';
 import type { KindTable } from './kind-table.ts';
 import type { Family, Kind, SheetName } from '../kind.ts';
+import type { FixedView } from '../../tables/read/fixed-view.ts';
 import { COMPANION_SUFFIX, stemOf } from '../../base/paths.ts';
 import { Names, stemNameOf, type Area, type SharedName, type Table } from './names.ts';
 import { UnservedFiles } from './unserved.ts';
@@ -32,6 +33,8 @@ export interface Resource extends Table {
   readonly kind: Kind;
   /** Why it cannot be read, or what is wrong with its companions; null when all is well. */
   readonly problem: string | null;
+  /** Only this of it may be read: by whoever has a link. */
+  readonly view?: FixedView;
 }
 
 /** `changed` covers content, names and companion files; `removed` holds the old state. */

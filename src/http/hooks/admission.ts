@@ -18,12 +18,14 @@ import { isSafeMethod, readOnlyMode } from '../route.ts';
 import { peekFormField } from '../body/form-body.ts';
 import { comesFromTrustedPage, isAllowedOrigin } from './cors.ts';
 import { hostnameOf } from './host-check.ts';
+import { admitLink, isLinkAlive } from './link.ts';
 
 export async function admit(context: Context): Promise<void> {
   const { rules, services } = context;
   if (rules.refusesForeignOrigin === true) requireAllowedOrigin(context);
   if (rules.ignoresCredentials === true) return;
   context.isAdmitted = true;
+  if (context.linkSecret !== null) return admitLink(context, context.linkSecret);
   const credentials = credentialsOf(context);
   if (credentials !== null) {
     const found = authenticate(services, credentials);
@@ -45,6 +47,7 @@ export async function admit(context: Context): Promise<void> {
  */
 export async function isStillAdmitted(context: Context): Promise<boolean> {
   if (!context.isAdmitted) return true;
+  if (context.linkSecret !== null) return isLinkAlive(context, context.linkSecret);
   const credentials = credentialsOf(context);
   if (credentials === null) return context.caller === null;
   try {

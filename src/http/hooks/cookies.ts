@@ -1,6 +1,8 @@
 import { SESSION_LIFETIME_MS } from '../../accounts/identity/sessions.ts';
 
 const SESSION_SECONDS = SESSION_LIFETIME_MS / 1000;
+/** Seconds: then the password is asked again. */
+const LINK_SECONDS = 12 * 60 * 60;
 /** Seconds: how long a sign-in at a provider may take. */
 const SIGN_IN = { maxAge: 600, httpOnly: true };
 
@@ -8,6 +10,8 @@ const COOKIES = {
   svc_session: { maxAge: SESSION_SECONDS, httpOnly: true },
   // Readable for scripts, which send the CSRF token.
   svc_csrf: { maxAge: SESSION_SECONDS, httpOnly: false },
+  // Of a link with a password, below its address only.
+  svc_link: { maxAge: LINK_SECONDS, httpOnly: true },
   svc_oidc_state: SIGN_IN,
   svc_oidc_verifier: SIGN_IN,
   svc_oidc_nonce: SIGN_IN,

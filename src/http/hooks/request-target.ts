@@ -2,7 +2,11 @@
  * Path and query of a request. Bun hands out a normalised URL: `/a/../b` comes as `/b`. Such a path must match nothing, so
  * the shape of the path as it was sent is learnt from Bun's router and compared (see server.ts).
  */
+import { LINK_SECRET } from '../../accounts/rights/links.ts';
 import { decodePath } from '../../base/paths.ts';
+
+/** What the front of a link answers by. */
+export const LINK_FRONT = '/_svc/link';
 
 /** Segments before the first empty one, and whether an empty one (a trailing slash) follows. */
 export interface PathShape {
@@ -18,6 +22,8 @@ export class RequestTarget {
   readonly isAsSent: boolean;
   /** The proxy in front left in the path of `public_url`. */
   readonly isBelowBase: boolean;
+  /** Of a path below `/s/<secret>`, which is stripped; null for any other. */
+  readonly linkSecret: string | null;
   readonly #request: Request;
   #search: string | null = null;
   #decoded: readonly string[] | null | undefined = undefined;
@@ -34,7 +40,9 @@ export class RequestTarget {
     const isWhole = start >= 0 && !url.includes('#') && !path.startsWith('//');
     this.isAsSent = isWhole && (known === null || hasShape(path, known));
     this.isBelowBase = base !== '' && (path === base || path.startsWith(`${base}/`));
-    this.path = this.isBelowBase ? path.slice(base.length) || '/' : path;
+    const own = this.isBelowBase ? path.slice(base.length) || '/' : path;
+    this.linkSecret = linkSecretOf(own);
+    this.path = this.linkSecret === null ? own : pathWithin(own, this.linkSecret);
   }
 
   /** With its `?`; `''` without one. */
@@ -61,6 +69,24 @@ export class RequestTarget {
     if (this.#decoded === undefined) this.#decoded = decodePath(this.path);
     return this.#decoded;
   }
+}
+
+const LINK_PREFIX = '/s/';
+
+export function linkBase(secret: string): string {
+  return LINK_PREFIX + secret;
+}
+
+function linkSecretOf(path: string): string | null {
+  if (!path.startsWith(LINK_PREFIX)) return null;
+  const end = path.indexOf('/', LINK_PREFIX.length);
+  const secret = path.slice(LINK_PREFIX.length, end < 0 ? path.length : end);
+  return LINK_SECRET.test(secret) ? secret : null;
+}
+
+function pathWithin(path: string, secret: string): string {
+  const rest = path.slice(linkBase(secret).length);
+  return rest === '' || rest === '/' ? LINK_FRONT : rest;
 }
 
 /** The URL is relative when the `Host` header was malformed. */

@@ -19,10 +19,28 @@ export function errorReply(error: unknown, context: Context): Reply {
   const redirects =
     route.neverRedirects !== true &&
     (route.answersFailure !== eventErrorReply || isSafeMethod(context.method));
+  if (context.linkSecret !== null) return linkErrorReply(failure, context);
   if (status === 401 && redirects && context.wantsHtml) {
     return emptyReply(302, { Location: loginAddress(context), Vary: 'Accept' });
   }
   if (route.answersFailure !== undefined) return route.answersFailure(failure, context);
+  return plainErrorReply(failure, context);
+}
+
+/** What is asked for a password is led to where it is entered. */
+function linkErrorReply(failure: AppError, context: Context): Reply {
+  if (failure.status === 401 && context.wantsHtml && isSafeMethod(context.method)) {
+    return emptyReply(302, { Location: '/', Vary: 'Accept' });
+  }
+  // It may quote the file.
+  const isTold = failure.code !== 'unreadable-file';
+  const told = isTold ? failure : new AppError('unreadable-file', 'This cannot be read now');
+  return plainErrorReply(told, context);
+}
+
+function plainErrorReply(failure: AppError, context: Context): Reply {
+  const { rules: route } = context;
+  const { status } = failure;
   const isPage = route.hasJsonErrors !== true && !JSON_PREFIX.test(context.path);
   if (isPage && context.wantsHtml) {
     const view = {

@@ -76,7 +76,7 @@ async function contentOf(
       'Last-Modified': lastModifiedOf(file),
       'Accept-Ranges': 'bytes',
       Vary: 'Accept, Accept-Encoding',
-      ...policyFor(mediaType, config.content.trusted_html),
+      ...policyFor(mediaType, config.content.trusted_html && context.caller?.link === undefined),
     },
   };
 }

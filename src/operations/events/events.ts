@@ -213,12 +213,14 @@ const SENDERS = {
   basic: 'basic',
   token: 'token',
   bearer: 'bearer',
-} as const satisfies Record<Principal['credential'], Sender['kind']>;
+} as const satisfies Record<Exclude<Principal['credential'], 'link'>, Sender['kind']>;
 
 function senderOf(caller: Principal): Sender {
   const { username: label } = caller;
   if (caller.apiKeyId !== null) return { kind: 'api_key', id: String(caller.apiKeyId), label };
-  return { kind: SENDERS[caller.credential], id: String(caller.userId), label };
+  // No link writes events.
+  const credential = caller.credential === 'link' ? 'session' : caller.credential;
+  return { kind: SENDERS[credential], id: String(caller.userId), label };
 }
 
 /** Throws `permission-denied`, and `not-found` for an event the caller may not read. */

@@ -8,8 +8,9 @@ import type { Documents } from '../../docroot/documents.ts';
 import { type MediaMetadata, NO_METADATA, type PictureSize } from '../../docroot/kind.ts';
 import type { Area } from '../../docroot/registry/names.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
-import { type Origin, mayAccess, requireAccess } from '../access.ts';
+import { type LinkUse, type Origin, makerOf, mayAccess, requireAccess } from '../access.ts';
 import { loadGrants } from '../../accounts/rights/permissions.ts';
+import { filesWithin } from './resources.ts';
 
 interface ContentAddress {
   /** Null for a path without a family prefix. */
@@ -25,11 +26,13 @@ export async function findByPath(
   origin: Origin,
   { area, name, path }: ContentAddress,
   verb: Verb,
+  forLinks?: LinkUse,
 ): Promise<Resource> {
   const { registry } = services;
   const inFamily = area === null ? null : registry.lookup(area, name);
   const resource = inFamily ?? registry.original(path) ?? registry.lookup('content', path);
-  return requireAccess(services, caller, origin, { name, alsoNamed: path, resource, verb });
+  const request = { name, alsoNamed: path, resource, verb, ...(forLinks && { forLinks }) };
+  return requireAccess(services, caller, origin, request);
 }
 
 export type FileContent =
@@ -186,7 +189,10 @@ export async function mayReadOriginal(
 ): Promise<boolean> {
   const original = registry.original(rel);
   if (original === null || caller === null) return false;
-  return mayAccess(await loadGrants(db, caller), original, 'read');
+  const { link } = caller;
+  // What lies outside of a link's folder is no file of it, and a view is not the file.
+  const reader = link === undefined || link.view !== null ? caller : makerOf(link);
+  return mayAccess(await loadGrants(db, reader), original, 'read');
 }
 
 /** By rel in byte order. Throws `permission-denied` when there are none and the caller is no superuser. */
@@ -194,10 +200,13 @@ export async function listMedia(
   { db, registry }: App,
   caller: NonNullable<Caller>,
 ): Promise<readonly Resource[]> {
+  const isMedia = (one: Resource): boolean => one.family === 'media';
+  const { link } = caller;
+  if (link !== undefined) {
+    return (await filesWithin({ db, registry }, makerOf(link), link.resource)).filter(isMedia);
+  }
   const grants = await loadGrants(db, caller);
-  const readable = registry
-    .list()
-    .filter((one) => one.family === 'media' && mayAccess(grants, one, 'read'));
+  const readable = registry.list().filter((one) => isMedia(one) && mayAccess(grants, one, 'read'));
   if (readable.length === 0 && !caller.isSuperuser) {
     throw new AppError('permission-denied', 'No accessible media resources');
   }

@@ -1,5 +1,6 @@
+import { createHmac } from 'node:crypto';
 import type { App } from '../../app.ts';
-import type { Caller, Principal, Verb } from '../../accounts/rights/principal.ts';
+import type { Caller, Principal } from '../../accounts/rights/principal.ts';
 import { AppError } from '../../base/errors.ts';
 import { fileNameOf, stemOf } from '../../base/paths.ts';
 import { type MaybePromise, whenResolved } from '../../base/scheduling/maybe-promise.ts';
@@ -12,6 +13,8 @@ import { TableRowFinder } from '../../tables/edit/row-finder.ts';
 import { StaleRead } from '../../tables/read/table-reader.ts';
 import type { PreparedRead } from '../../tables/copy/table-cache.ts';
 import type { Table } from '../../tables/copy/table.ts';
+import type { Column } from '../../tables/types.ts';
+import { type FixedView, withinView } from '../../tables/read/fixed-view.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import { loadGrants } from '../../accounts/rights/permissions.ts';
 import { mayAccess, type Origin, record, requireAccess } from '../access.ts';
@@ -33,11 +36,15 @@ export function findDataset(
   services: App,
   caller: Caller,
   origin: Origin,
-  name: string,
-  verb: Verb,
+  { name, verb, forLinks }: DatasetRequest,
 ): MaybePromise<Resource> {
   const resource = services.registry.lookup('dataset', name);
-  const allowed = requireAccess(services, caller, origin, { name, resource, verb });
+  const allowed = requireAccess(services, caller, origin, {
+    name,
+    resource,
+    verb,
+    ...(forLinks && { forLinks }),
+  });
   return whenResolved(allowed, (found) => {
     // A handler has neither rows nor a schema.
     if (found.kind.dataset === undefined) throw new AppError('not-found', 'Not Found');
@@ -45,27 +52,33 @@ export function findDataset(
   });
 }
 
+type DatasetRequest = Pick<Parameters<typeof requireAccess>[3], 'name' | 'verb' | 'forLinks'>;
+
 export interface RowsQuery {
   readonly resource: Resource;
   readonly table: Table;
   readonly prepared: PreparedRead;
+  /** Differs for all that differs but the version. */
+  readonly tag: string;
 }
 
 /** Versions tried when a file changes faster than it is read. */
 const MAX_VERSIONS = 8;
 
 /**
- * Calls `use` with the query prepared against the present version; `use` reads it with `services.reading.run`, or
+ * Calls `use` with the query prepared against the present version, within the view of the resource; `use` reads it with `services.reading.run`, or
  * does not read. Called again when a newer version replaces this one meanwhile. Throws `unreadable-file`,
  * `invalid-query` for parameters, and what `use` throws.
  */
 export function queryRows<T>(
   services: App,
   resource: Resource,
-  parameters: ListParameters,
+  given: ListParameters,
   format: Format,
   use: (query: RowsQuery) => MaybePromise<T>,
 ): MaybePromise<T> {
+  const { view } = resource;
+  const parameters = view === undefined ? given : withinView(given, view);
   const attempt = (number: number): MaybePromise<T> =>
     whenResolved(services.tables.currentIfKnown(services.datasets.targetOf(resource)), (table) => {
       services.cache.note('data', resource.rel, cacheKeyOf(resource, table));
@@ -75,14 +88,47 @@ export function queryRows<T>(
         return attempt(number + 1);
       };
       try {
-        const prepared = services.reading.prepare(table, parameters, format);
-        const used = use({ resource, table, prepared });
+        const prepared = preparedRead(services, table, parameters, { format, view });
+        const used = use({ resource, table, prepared, tag: tagOf(services, resource, prepared) });
         return used instanceof Promise ? used.catch(again) : used;
       } catch (error) {
         return again(error);
       }
     });
   return attempt(1);
+}
+
+/** Of a fixed view the hash of its parameters would confirm a guessed filter. */
+function tagOf(
+  { serverSecret }: App,
+  { view }: Resource,
+  { representation }: PreparedRead,
+): string {
+  if (view === undefined) return representation;
+  const sealed = createHmac('sha256', serverSecret).update(`view\0${representation}`);
+  return sealed.digest('base64url').slice(0, 16);
+}
+
+/** Of a fixed view no message tells: it would name columns that the view does not show. */
+function preparedRead(
+  { reading }: App,
+  table: Table,
+  parameters: ListParameters,
+  { format, view }: { readonly format: Format; readonly view: FixedView | undefined },
+): PreparedRead {
+  try {
+    return reading.prepare(table, parameters, format);
+  } catch (error) {
+    if (view === undefined || !(error instanceof AppError)) throw error;
+    throw new AppError('unreadable-file', 'The columns that this view needs are no longer there');
+  }
+}
+
+/** Its columns, or those of its fixed view. */
+export function visibleColumns({ view }: Resource, { columns }: Table): readonly Column[] {
+  if (view === undefined) return columns;
+  const byName = new Map(columns.map((column) => [column.name, column]));
+  return view.columns.flatMap((name) => byName.get(name) ?? []);
 }
 
 /** As JSON text, with the version it belongs to. */
@@ -92,10 +138,8 @@ export async function readSchema(
 ): Promise<{ readonly version: string; readonly json: string }> {
   const table = await services.tables.current(services.datasets.targetOf(resource));
   services.cache.note('schema', resource.rel, `:${resource.sheet ?? ''}`);
-  return {
-    version: table.version(),
-    json: table.head.companionSchema ?? inferredSchema(services, resource, table),
-  };
+  const companion = resource.view === undefined ? table.head.companionSchema : null;
+  return { version: table.version(), json: companion ?? inferredSchema(services, resource, table) };
 }
 
 /** The part of a `data:` cache key after the file. */
@@ -110,8 +154,9 @@ export function hintsOf({ columns, state, head }: Table): ReadingHint[] {
 
 /** As text, because an object would put columns named like integers first. */
 function inferredSchema(services: App, resource: Resource, table: Table): string {
-  const { columns, state } = table;
-  const types = columns.map(({ name, type, format, numbers, file }) => {
+  const { state } = table;
+  const isWhole = resource.view === undefined;
+  const types = visibleColumns(resource, table).map(({ name, type, format, numbers, file }) => {
     const unit = numbers?.marks.unit;
     const isBase64 = file?.type.kind === 'opaque' && file.type.isBase64;
     const column = {
@@ -122,10 +167,10 @@ function inferredSchema(services: App, resource: Resource, table: Table): string
     };
     return `${JSON.stringify(name)}:${JSON.stringify(column)}`;
   });
-  const hints = hintsOf(table);
+  const hints = isWhole ? hintsOf(table) : [];
   const members = {
-    source: resource.kind.dataset?.source?.(state.dialect) ?? undefined,
-    read_only: readOnlyReason(services, resource) ?? undefined,
+    source: (isWhole && resource.kind.dataset?.source?.(state.dialect)) || undefined,
+    read_only: (isWhole && readOnlyReason(services, resource)) || undefined,
     hints: hints.length > 0 ? hints : undefined,
   };
   const notes = Object.entries(members)

@@ -1,6 +1,7 @@
 import type { App } from '../../app.ts';
 import { type Grants, loadGrants } from '../../accounts/rights/permissions.ts';
-import type { Caller, Verb } from '../../accounts/rights/principal.ts';
+import type { Caller, Principal, Verb } from '../../accounts/rights/principal.ts';
+import { matchesDocument } from '../../accounts/rights/resource-names.ts';
 import { timestamp } from '../../base/clock.ts';
 import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import { Turn } from '../../processes/turn.ts';
@@ -19,6 +20,23 @@ export async function listReadable(
   if (!caller) return [];
   const grants = await loadGrants(db, caller);
   return registry.list().filter((resource) => mayAccess(grants, resource, 'read'));
+}
+
+/** What somebody may read of a file or folder, named as links name them, by path. */
+export async function filesWithin(
+  { db, registry }: Pick<App, 'db' | 'registry'>,
+  reader: Principal,
+  folder: string,
+): Promise<readonly Resource[]> {
+  const grants = await loadGrants(db, reader);
+  return registry
+    .list()
+    .filter(
+      (one) =>
+        one.type !== 'handler' &&
+        matchesDocument(folder, one.extensionForm, true) &&
+        mayAccess(grants, one, 'read'),
+    );
 }
 
 interface NamedRequest {

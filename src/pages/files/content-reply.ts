@@ -65,6 +65,8 @@ const VARY = { Vary: 'Accept, Accept-Encoding' };
 /** Throws `method-not-allowed`, and as the operations. */
 export async function contentReply(context: Context, resource: Resource): Promise<Answer> {
   const { services, method } = context;
+  // A view is less than the file.
+  if (resource.view !== undefined) throw new AppError('not-found', 'Not Found');
   if (method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
   if (method !== 'GET' && method !== 'HEAD') {
     throw new AppError('method-not-allowed', 'Method Not Allowed', {

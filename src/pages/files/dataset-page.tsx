@@ -126,8 +126,8 @@ export const datasetPage: Page<DatasetView> = {
         </p>
       )}
       <div id="dataset" data-grid={JSON.stringify(view.grid)} data-keys={keysOf(view.grid)}>
-        <Search view={view} path={frame.path} />
-        <ViewForm view={view} path={frame.path} />
+        {!view.grid.isFixed && <Search view={view} path={frame.path} />}
+        {!view.grid.isFixed && <ViewForm view={view} path={frame.path} />}
         <Conditions view={view} />
         <Problem text={view.problem} />
         <p class="fine" role="status" safe>
@@ -336,9 +336,13 @@ function Rows({ view }: { view: DatasetView }) {
           {view.rows.map(({ id, href, cells }) => (
             <tr>
               <td class="number fine">
-                <a href={href} aria-label={`Row ${id}`} safe>
-                  {id}
-                </a>
+                {view.grid.isFixed ? (
+                  <span safe>{id}</span>
+                ) : (
+                  <a href={href} aria-label={`Row ${id}`} safe>
+                    {id}
+                  </a>
+                )}
               </td>
               {cells.map((cell, index) => (
                 <td class={isNumeric(view.columns[index]!) ? 'number' : undefined} safe>

@@ -11,7 +11,12 @@ import { redirectReply, type Reply } from '../../http/reply/reply.ts';
 import { mayArrange } from '../../operations/files/companions.ts';
 import { mayReadOriginal } from '../../operations/files/content.ts';
 import { readOnlyReason } from '../../operations/files/resources.ts';
-import { hintsOf, mayChangeRows, queryRows } from '../../operations/files/datasets.ts';
+import {
+  hintsOf,
+  mayChangeRows,
+  queryRows,
+  visibleColumns,
+} from '../../operations/files/datasets.ts';
 import { assetNamed } from '../assets.ts';
 import { ASK } from '../events/explorer-state.ts';
 import { parseFilter, withMember } from '../grid/conditions.ts';
@@ -84,10 +89,11 @@ async function rowsReply(context: Context, resource: Resource): Promise<Reply> {
   for (const name of ['limit', 'cursor', 'format']) given.delete(name);
   const startAt = await rowsBefore(context, resource);
   const table = await services.tables.current(services.datasets.targetOf(resource));
-  const instead = await oneColumnReply(context, resource, table.columns);
+  const all = visibleColumns(resource, table);
+  const instead = resource.view ? null : await oneColumnReply(context, resource, table.columns);
   if (instead !== null) return instead;
   const { columns } = parseListParameters(given);
-  const cellRows = Math.floor(MAX_CELLS / Math.max(1, columns.length || table.columns.length));
+  const cellRows = Math.floor(MAX_CELLS / Math.max(1, columns.length || all.length));
   const limit = Math.min(PAGE_ROWS, Math.max(1, cellRows));
   if (startAt !== null) given.set('offset', String(startAt - (startAt % limit)));
   const page = { ...parseListParameters(given), limit };
@@ -145,7 +151,10 @@ async function reply(
   const rows = await rowsOf(page);
   if (isCrowded()) await ownTurn();
   const shown = prepared.plan.shape.columns.map(({ name }) => name);
-  const names = table.columns.reduce((sum, { name }) => sum + name.length, 0);
+  const columns = visibleColumns(resource, table);
+  const isFixed = resource.view !== undefined;
+  const isShared = context.caller?.link !== undefined;
+  const names = columns.reduce((sum, { name }) => sum + name.length, 0);
   if (names > MAX_NAMES) {
     const text = `The names of the columns of '${resource.rel}' are too long for a page; use its API`;
     throw new AppError('too-large', text);
@@ -159,16 +168,20 @@ async function reply(
   const links = shown.length + rows.length + MAX_CONDITIONS;
   // Where links cannot carry the view, columns are sorted by the form.
   const repeated = whole.toString().length > MAX_REPEATED / links ? null : whole;
-  const order = orderOf(parameters, table.columns);
+  const order = isFixed ? [] : orderOf(parameters, table.columns);
   const heads = new Map(
-    table.columns.map((column) => [column.name, headOf(column, order, context, repeated)]),
+    columns.map((column) => [
+      column.name,
+      headOf(column, order, context, isFixed ? null : repeated),
+    ]),
   );
   const mayWrite = await mayChangeRows(services, context.caller, resource);
   const layoutHref = (await mayArrange(services, context.caller, resource))
     ? `/ui/${encodePath(resource.canonical)}/?layout=1`
     : null;
   const historyHref = mayWrite ? `/ui/${encodePath(resource.canonical)}/?history=1` : null;
-  const { uncalculated = 0 } = resource.kind.dataset?.source?.(table.state.dialect) ?? {};
+  const source = isFixed ? null : resource.kind.dataset?.source?.(table.state.dialect);
+  const { uncalculated = 0 } = source ?? {};
   const view: DatasetView = {
     name: resource.canonical,
     q: parameters.q,
@@ -184,7 +197,7 @@ async function reply(
       const href = hrefWith(context, { row: id, done: null }, repeated ?? new URLSearchParams());
       return { id, href, cells };
     }),
-    readOnly: readOnlyReason(services, resource),
+    readOnly: isShared ? null : readOnlyReason(services, resource),
     uncalculated,
     calculateHref:
       layoutHref === null || uncalculated === 0
@@ -194,10 +207,17 @@ async function reply(
     position: positionText(parameters, rows.length, page.total),
     ...pagingOf(context, offset, rows.length, limit, page.total),
     links: linksOf(resource, context, await mayReadOriginal(services, context.caller, resource)),
-    total: totalText(resource, table),
+    total: isFixed ? null : totalText(resource, table),
     hints: layoutHref === null ? [] : await hintLinks(services, resource, table),
     problem,
-    grid: { ...gridOf(table, resource, mayWrite), layoutHref, historyHref, startAt },
+    grid: {
+      ...gridOf(table, resource, mayWrite),
+      layoutHref,
+      historyHref,
+      startAt,
+      isShared,
+      isFixed,
+    },
   };
   return pageReply(context, datasetPage, view, { status: problem === null ? 200 : 422 });
 }
@@ -207,7 +227,7 @@ function gridOf(
   table: Table,
   resource: Resource,
   mayWrite: boolean,
-): Omit<GridData, 'startAt' | 'layoutHref' | 'historyHref'> {
+): Omit<GridData, 'startAt' | 'layoutHref' | 'historyHref' | 'isShared' | 'isFixed'> {
   const { size } = table.state.stamp;
   const writable = new Set(mayWrite ? table.writableColumns : []);
   const name = encodePath(resource.canonical);
@@ -219,7 +239,7 @@ function gridOf(
     mayWrite,
     hasNull: table.head.blank === 'null',
     chartScript: assetNamed('grid-chart.js').path,
-    columns: table.columns.map((column) => ({
+    columns: visibleColumns(resource, table).map((column) => ({
       name: column.name,
       type: column.type,
       ...(column.format && { format: column.format }),
@@ -388,7 +408,9 @@ function linksOf(resource: Resource, context: Context, hasOriginal: boolean): Da
     ...formats,
     ...(hasOriginal ? [original] : []),
     { label: 'Schema', href: `/schema/${name}/` },
-    { label: 'Ask', href: `/ui/${name}/?${ASK}=` },
+    ...(context.caller?.link === undefined
+      ? [{ label: 'Ask', href: `/ui/${name}/?${ASK}=` }]
+      : []),
   ];
 }
 

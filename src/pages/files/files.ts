@@ -115,7 +115,9 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
     await requireAccess(services, caller, origin, { name, resource: null, verb });
     throw new AppError('not-found', 'Not Found');
   }
-  const resource = await findByPath(services, caller, origin, { area, name, path }, verb);
+  const forLinks = area === 'ui' ? 'rows' : 'file';
+  const address = { area, name, path };
+  const resource = await findByPath(services, caller, origin, address, verb, forLinks);
   if (area !== 'ui' || resource.family === 'content') {
     return contentReply(context, resource);
   }
@@ -133,6 +135,7 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
   }
   requireRead(method);
   if (resource.family === 'media') return mediaPageReply(context, resource);
+  if (resource.view !== undefined) return datasetPageReply(context, resource);
   if (context.queryValue('row') !== null) return rowPageReply(context, resource);
   if (context.queryValue(ASK) !== null) return explorerReply(context, resource);
   if (context.queryValue('layout') !== null) return fileLayoutReply(context, resource);

@@ -20,6 +20,10 @@ export interface GridData {
   readonly historyHref: string | null;
   /** The file distinguishes an empty text from no value. */
   readonly hasNull: boolean;
+  /** For whoever has a link: nothing leads out of what it shows. */
+  readonly isShared: boolean;
+  /** And neither rows, order nor columns are chosen. */
+  readonly isFixed: boolean;
   readonly chartScript: string;
   readonly columns: readonly GridColumn[];
   /** Position in file order of the row that the address names; null when it names none. */

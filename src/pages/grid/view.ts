@@ -2,7 +2,13 @@
  * A view as an address: everyone who opens it sees the same rows, columns and chart. `q`, `filter`, `sort` and `columns`
  * are parameters of the API, so the page without script understands them too; the others are the grid's own.
  */
-import { indexNames, indexOfName, splitNames } from '../../tables/read/name-list.ts';
+import {
+  indexNames,
+  indexOfName,
+  joinNames,
+  quoted,
+  splitNames,
+} from '../../tables/read/name-list.ts';
 import type { GridColumn } from './model.ts';
 
 export interface SortStep {
@@ -95,10 +101,6 @@ export function rowsQuery({
   return query;
 }
 
-export function joinNames(names: readonly string[]): string {
-  return names.map(quoted).join(',');
-}
-
 /** The address shows all rows of the file in their order. */
 export function isFileOrder(search: string): boolean {
   return !/[?&](?:sort|filter|q)=/.test(search);
@@ -125,9 +127,4 @@ function readSort(text: string, isDown: boolean, columns: readonly GridColumn[])
     const index = indexOfName(bare, indexes);
     return index === undefined ? [] : { column: columns[index]!.name, isDescending: true };
   });
-}
-
-/** Quoted also where only outer spaces would be lost. */
-function quoted(name: string): string {
-  return /[",]|^\s|\s$|^-/.test(name) || name === '' ? `"${name.replaceAll('"', '""')}"` : name;
 }

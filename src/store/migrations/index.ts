@@ -7,6 +7,7 @@ import { keptReplies } from './0007-kept-replies.ts';
 import { changes } from './0008-changes.ts';
 import { findings } from './0009-findings.ts';
 import { versions } from './0011-versions.ts';
+import { links } from './0012-links.ts';
 import { feed } from './0014-feed.ts';
 
 export const migrations: readonly Migration[] = [
@@ -18,5 +19,6 @@ export const migrations: readonly Migration[] = [
   changes,
   findings,
   versions,
+  links,
   feed,
 ];

@@ -15,6 +15,15 @@ export function splitNames(text: string): string[] {
   return items;
 }
 
+/** Quoted also where only outer spaces would be lost. */
+export function quoted(name: string): string {
+  return /[",]|^\s|\s$|^-/.test(name) || name === '' ? `"${name.replaceAll('"', '""')}"` : name;
+}
+
+export function joinNames(names: readonly string[]): string {
+  return names.map(quoted).join(',');
+}
+
 /** Unquoted, or unchanged. */
 function unquoted(item: string): string {
   return /^"(?:[^"]|"")*"$/.test(item) ? item.slice(1, -1).replaceAll('""', '"') : item;

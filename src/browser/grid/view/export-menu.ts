@@ -1,5 +1,5 @@
 import type { GridData } from '../../../pages/grid/model.ts';
-import { joinNames } from '../../../pages/grid/view.ts';
+import { joinNames } from '../../../tables/read/name-list.ts';
 import { closer, make, openMenu, quietButton } from '../../shared/element.ts';
 
 interface ExportOptions {
@@ -45,7 +45,7 @@ function itemsOf({ data, address, query, columns, editFilter }: ExportOptions): 
     link('Schema', data.api.replace('/api/', '/schema/')),
     ...(data.layoutHref === null ? [] : [link('How the file is read', data.layoutHref)]),
     ...(data.historyHref === null ? [] : [link('History', data.historyHref)]),
-    closer('Filter as JSON…', editFilter, { class: 'plain small' }),
+    ...(data.isFixed ? [] : [closer('Filter as JSON…', editFilter, { class: 'plain small' })]),
     make('p.fine', 'Download what is shown'),
     ...FORMATS.map(([label, format]) => {
       const download = { download: '', 'data-download': data.isLarge ? null : label };

@@ -26,6 +26,7 @@ const users = commandsOf(async () => (await import('./users.ts')).users);
 const groups = commandsOf(async () => (await import('./groups.ts')).groups);
 const permissions = commandsOf(async () => (await import('./permissions.ts')).permissions);
 const apiKeys = commandsOf(async () => (await import('./api-keys.ts')).apiKeys);
+const links = commandsOf(async () => (await import('./links.ts')).links);
 const files = commandsOf(async () => (await import('./files.ts')).files);
 const creation = commandsOf(async () => (await import('./create-permissions.ts')).creation);
 
@@ -116,6 +117,11 @@ export const admin: Command = {
     apiKeys('revoke-api-key', 'Revoke an API key.', [
       '--id <id>',
       'Number of the key, see list-api-keys (required).',
+    ]),
+    links('list-links', 'List the links that open something to whoever has them.', JSON_FLAG),
+    links('revoke-link', 'Withdraw a link.', [
+      '--id <id>',
+      'Number of the link, see list-links (required).',
     ]),
     files(
       'list-resources',

@@ -42,7 +42,7 @@ export function verbOf(action: string): Verb {
 /** Throws `usage`. */
 export function keyNumber(flag: string, text: string): number {
   if (/^[0-9]{1,15}$/.test(text)) return Number(text);
-  throw new AppError('usage', `${flag}: is the number of a key, not '${text}'`);
+  throw new AppError('usage', `${flag}: is a number as lists show it, not '${text}'`);
 }
 
 export async function everything<Item>(
