@@ -117,6 +117,10 @@ describe('a view of a dataset', () => {
     ['the file', '/sales/orders.csv'],
     ['its companion', '/.svc/sales/orders.csv.options.json'],
     ['another file of the folder', '/sales/notes'],
+    ['its history', '/api/sales/orders/history'],
+    ['its feed', '/api/sales/orders/changes'],
+    ['the feed of its folder', '/api/sales/changes'],
+    ['the feed of all', '/api/changes'],
     ['another dataset', '/api/other/'],
     ['a missing dataset', '/api/missing/'],
     ['a handler', '/api/sales/handler/'],
@@ -203,17 +207,20 @@ describe('a folder', () => {
     await soon(listed).toEqual([{ name: 'later', address: '/api/sales/later/' }, ...files]);
     expect(await status(`${path}/sales/orders.csv`)).toBe(200);
     expect(await status(`${path}/sales/notes`)).toBe(200);
-    for (const hidden of [
-      'sales/.hidden.csv',
-      '.svc/sales/orders.csv.options.json',
-      'other.csv',
-    ]) {
+    for (const hidden of ['sales/.hidden.csv', '.svc/sales/orders.csv.options.json', 'other.csv']) {
       expect({ hidden, status: await status(`${path}/${hidden}`) }).toEqual({
         hidden,
         status: 404,
       });
     }
     expect(await status(`${path}/api/sales/handler/`)).toBe(404);
+    for (const past of [
+      'api/sales/orders/history',
+      'api/sales/orders/changes',
+      'api/sales/changes',
+    ]) {
+      expect({ past, status: await status(`${path}/${past}`) }).toEqual({ past, status: 404 });
+    }
     expect(await status(`${path}/api/sales/orders/?sort=-margin&limit=1`)).toBe(200);
     expect(await status(`${path}/ui/sales/orders/?history=1`)).toBe(422);
     const page = await service.fetch(`${path}/`, { headers: { Accept: 'text/html' } });

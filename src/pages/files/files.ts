@@ -72,9 +72,10 @@ async function answer(context: Context): Promise<Answer> {
     if (!isInFamily && family === 'api') {
       const row = addressedRow(context, rest);
       if (row !== null) return datasetRow(context, row);
-      if (rest.length > 1 && isBelow(context, rest, 'history'))
+      const isLink = context.caller?.link !== undefined;
+      if (!isLink && rest.length > 1 && isBelow(context, rest, 'history'))
         return historyReply(context, rest.slice(0, -1).join('/'));
-      if (isBelow(context, rest, 'changes'))
+      if (!isLink && isBelow(context, rest, 'changes'))
         return changesReply(context, rest.slice(0, -1).join('/'));
     }
   }
