@@ -134,7 +134,8 @@ interface LinkRequest {
 function linkRequest(services: App, body: unknown): LinkRequest {
   const { sharing } = services.config;
   const input = new Input(body);
-  const kind = input.raw('kind') === undefined ? 'read' : input.word('kind', LINK_KINDS.slice(0, 1));
+  const kind =
+    input.raw('kind') === undefined ? 'read' : input.word('kind', LINK_KINDS.slice(0, 1));
   const resource = normalResource(input.text('resource'));
   const description = input.optionalText('description', MAX_DESCRIPTION_CHARACTERS);
   const given = input.optionalText('password');

@@ -408,9 +408,7 @@ function linksOf(resource: Resource, context: Context, hasOriginal: boolean): Da
     ...formats,
     ...(hasOriginal ? [original] : []),
     { label: 'Schema', href: `/schema/${name}/` },
-    ...(context.caller?.link === undefined
-      ? [{ label: 'Ask', href: `/ui/${name}/?${ASK}=` }]
-      : []),
+    ...(context.caller?.link === undefined ? [{ label: 'Ask', href: `/ui/${name}/?${ASK}=` }] : []),
   ];
 }
 
