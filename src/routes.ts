@@ -21,6 +21,7 @@ import { savedSearchRoutes } from './api/saved-searches.ts';
 import { tokenRoutes } from './api/tokens.ts';
 import { eventsPageRoute } from './pages/events/events.tsx';
 import { guideRoutes } from './pages/docs/guide.tsx';
+import { findingRoutes } from './api/findings.ts';
 import { healthRoute } from './api/health.ts';
 import { hecRoutes } from './api/events/hec.ts';
 import { landingRoute } from './pages/files/landing.tsx';
@@ -68,6 +69,7 @@ export const plugins: readonly AnyElysia[] = [
   eventRoutes,
   eventViewRoutes,
   savedSearchRoutes,
+  findingRoutes,
   tokenRoutes,
   eventAdministrationRoutes,
   hecRoutes,

@@ -17,7 +17,14 @@ import { API_ROLE } from './handlers/handlers.ts';
 import { FirstRun } from './operations/accounts/setup.ts';
 import { prepareSockets } from './processes/child-sockets.ts';
 import { LOOK_MS, readCertificate, ServedCertificate } from './http/certificate.ts';
-import { registerDiskMetrics, registerEventMetrics } from './api/metrics.ts';
+import {
+  registerDiskMetrics,
+  registerEventMetrics,
+  registerFindingMetrics,
+} from './api/metrics.ts';
+import { Dispatcher } from './deliveries/dispatcher.ts';
+import { pruneFindings } from './findings/store.ts';
+import { writerOf } from './operations/deliveries.ts';
 import { Metrics, registerProcessMetrics } from './http/metrics.ts';
 import { plugins, routes } from './routes.ts';
 import { answerPath } from './pages/files/files.ts';
@@ -73,7 +80,9 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     clock: app.clock,
     isLoopback: isLoopback(config.host),
   });
-  const services = serverServices(app, firstRun);
+  const reached = { url: '' };
+  const deliveries = dispatcherOf(app, () => app.config.public_url || reached.url);
+  const services = serverServices(app, firstRun, deliveries);
   prepareSockets(dirname(app.handlers.apiSocket), API_ROLE);
   const server = startServer({
     host: config.host,
@@ -86,6 +95,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     files: answerPath,
     failurePage: (context, view, options) => pageReply(context, errorPage, view, options),
   });
+  reached.url = server.url;
   const listeners = new SyslogListeners(services, tls);
   try {
     await listeners.follow();
@@ -93,6 +103,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     await server.stop(0);
     throw error;
   }
+  await deliveries.start();
   const stopUpkeep = startUpkeep(app, services);
   const certificate = certificateRenewal(app, { server, listeners }, tls);
   services.metrics.gauge(
@@ -120,6 +131,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
       stopFollowing();
       app.tails.close();
       app.subscribers.close();
+      await deliveries.stop();
       await listeners.close();
       await server.stop(GRACE_MS);
       await app.close();
@@ -127,14 +139,35 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
   };
 }
 
-function serverServices(app: App, firstRun: FirstRun): ServerServices {
+function dispatcherOf(app: App, baseUrl: () => string): Dispatcher {
+  return new Dispatcher({
+    db: app.db,
+    clock: app.clock,
+    log: app.log,
+    config: () => app.config,
+    baseUrl,
+    writeHere: writerOf(app),
+    audit: ({ id, ownerId }, { isSent, details }) =>
+      app.audit.record({
+        userId: ownerId,
+        action: isSent ? 'send_delivery' : 'fail_delivery',
+        resource: `delivery/${id}`,
+        details,
+        ipAddress: null,
+      }),
+  });
+}
+
+function serverServices(app: App, firstRun: FirstRun, deliveries: Dispatcher): ServerServices {
   const metrics = new Metrics();
   registerProcessMetrics(metrics, version, app.clock.now());
   registerAppMetrics(metrics, app);
   registerEventMetrics(metrics, app);
   registerDiskMetrics(metrics, app);
+  registerFindingMetrics(metrics, app, deliveries);
   const own = {
     metrics,
+    deliveries,
     firstRun,
     startedAt: app.clock.monotonic(),
     routes,
@@ -222,6 +255,8 @@ function startUpkeep(app: App, services: ServerServices): () => void {
     await app.changeLog.prune();
     await app.versions.sweep();
     await app.feed.prune();
+    const kept = app.config.findings.retention_days;
+    if (kept > 0) await pruneFindings(app.db, now - kept * DAY_MS);
     // In a log that is kept elsewhere this shows whether the audit was computed anew since (see audit-chain.ts).
     const { id, hash } = await readHead(app.db);
     app.log.info('newest audit entry', { id, hash });

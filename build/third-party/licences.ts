@@ -16,6 +16,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'CC0-1.0',
   'ISC',
   'MIT',
+  'MIT-0',
   'Unlicense',
   'Zlib',
 ]);

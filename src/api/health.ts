@@ -6,6 +6,8 @@ import { pathsOf } from '../docroot/registry/addresses.ts';
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { timestamp } from '../base/clock.ts';
+import type { MaybePromise } from '../base/scheduling/maybe-promise.ts';
+import type { QueueFigures } from '../deliveries/queue.ts';
 import type { Context, ServerServices } from '../http/context.ts';
 import { jsonError } from '../http/reply/errors.ts';
 import { type Reply, jsonReply } from '../http/reply/reply.ts';
@@ -22,6 +24,16 @@ const healthModel = Type.Object(
     uptime_seconds: Type.Optional(Type.Integer({ minimum: 0 })),
     cache_size: Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
     endpoint_count: Type.Optional(Type.Integer({ minimum: 0 })),
+    deliveries: Type.Optional(
+      Type.Object(
+        {
+          waiting: Type.Integer({ minimum: 0 }),
+          dead: Type.Integer({ minimum: 0, description: 'Given up; they can be sent again' }),
+          oldest_seconds: Type.Integer({ minimum: 0, description: 'Age of the oldest that waits' }),
+        },
+        { description: 'For superusers' },
+      ),
+    ),
     problems: Type.Optional(
       Type.Array(Type.String(), { description: 'For superusers: what is wrong' }),
     ),
@@ -34,8 +46,8 @@ export const healthRoute = new Elysia({ name: 'health' }).use(lifecycle).get(
   ({ ask }) => {
     const isHealthy = isStateHealthy(ask.services);
     return typeof isHealthy === 'boolean'
-      ? health(ask, isHealthy)
-      : isHealthy.then((isOk) => health(ask, isOk));
+      ? withQueue(ask, isHealthy)
+      : isHealthy.then((isOk) => withQueue(ask, isOk));
   },
   {
     checks: {
@@ -64,7 +76,14 @@ function endpointCount({ registry }: ServerServices): number {
     .reduce((count, resource) => count + pathsOf(resource, resource.canonical).length, 0);
 }
 
-function health(context: Context, isHealthy: boolean): Reply {
+/** Only who is told of the queue waits for its figures. */
+function withQueue(context: Context, isHealthy: boolean): MaybePromise<Reply> {
+  const { caller, services } = context;
+  if (!isHealthy || caller?.isSuperuser !== true) return health(context, isHealthy);
+  return services.deliveries.figures().then((queue) => health(context, isHealthy, queue));
+}
+
+function health(context: Context, isHealthy: boolean, queue: QueueFigures | null = null): Reply {
   const { services, caller } = context;
   const { clock } = services;
   const common = {
@@ -80,7 +99,21 @@ function health(context: Context, isHealthy: boolean): Reply {
     endpoint_count: endpointCount(services),
   };
   const problems = caller.isSuperuser ? problemsOf(services) : [];
-  return jsonReply({ ...common, ...known, ...(problems.length > 0 && { problems }) }, { status });
+  const deliveries = queue && {
+    waiting: queue.waiting,
+    dead: queue.dead,
+    oldest_seconds:
+      queue.oldest === null ? 0 : Math.max(0, Math.floor((clock.now() - queue.oldest) / 1000)),
+  };
+  return jsonReply(
+    {
+      ...common,
+      ...known,
+      ...(deliveries && { deliveries }),
+      ...(problems.length > 0 && { problems }),
+    },
+    { status },
+  );
 }
 
 /** Without paths of folders. */

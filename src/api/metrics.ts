@@ -3,6 +3,9 @@ import { statfs } from 'node:fs/promises';
 import type { App } from '../app.ts';
 import { Elysia } from 'elysia';
 import { AppError } from '../base/errors.ts';
+import type { Dispatcher } from '../deliveries/dispatcher.ts';
+import type { QueueFigures } from '../deliveries/queue.ts';
+import { countOpenFindings } from '../findings/store.ts';
 import { bodyReply } from '../http/reply/reply.ts';
 import { lifecycle } from '../http/lifecycle.ts';
 import type { Metrics } from '../http/metrics.ts';
@@ -124,4 +127,43 @@ export function registerDiskMetrics(metrics: Metrics, { config }: Pick<App, 'con
     free = found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   });
   metrics.gauge('svc_disk_free_bytes', 'Bytes this process may still write.', () => free);
+}
+
+export function registerFindingMetrics(
+  metrics: Metrics,
+  { db, clock }: Pick<App, 'db' | 'clock'>,
+  deliveries: Dispatcher,
+): void {
+  let queue: QueueFigures | null = null;
+  let open: Awaited<ReturnType<typeof countOpenFindings>> = [];
+  metrics.lookBefore(async () => {
+    queue = null;
+    open = [];
+    [queue, open] = await Promise.all([deliveries.figures(), countOpenFindings(db)]);
+  });
+  metrics.gauge('svc_findings_open', 'Findings nobody has closed, by severity.', () =>
+    open.map(({ severity, n }) => ({ labels: { severity }, value: n })),
+  );
+  metrics.gauge(
+    'svc_deliveries_waiting',
+    'Deliveries that wait to be sent.',
+    () => queue?.waiting ?? null,
+  );
+  metrics.gauge('svc_deliveries_dead', 'Deliveries that were given up.', () => queue?.dead ?? null);
+  metrics.gauge('svc_delivery_oldest_seconds', 'How long the oldest delivery has waited.', () => {
+    if (queue === null) return null;
+    return queue.oldest === null ? 0 : Math.max(0, (clock.now() - queue.oldest) / 1000);
+  });
+  metrics.gauge(
+    'svc_deliveries_total',
+    'Attempts to deliver, by channel and what came of them.',
+    () =>
+      (['sent', 'failed'] as const).flatMap((outcome) =>
+        [...deliveries.counts[outcome]].map(([channel, value]) => ({
+          labels: { channel, outcome },
+          value,
+        })),
+      ),
+    'counter',
+  );
 }

@@ -282,6 +282,17 @@ function checkTogether(draft: Draft, config: Config): void {
     const place = draft.assigned.get('state_dir')?.place ?? 'state_dir';
     draft.findings.push(`${place}: must not be or contain the document root`);
   }
+  const { host, from, username, password, security } = config.deliveries.smtp;
+  const mail = (text: string): void => {
+    draft.findings.push(`${draft.assigned.get('deliveries.smtp.host')!.place}: ${text}`);
+  };
+  if (host !== '' && from === '') mail('deliveries.smtp.host needs deliveries.smtp.from as well');
+  if (host !== '' && (username === '') !== (password === ''))
+    mail('deliveries.smtp.username and deliveries.smtp.password belong together');
+  if (host !== '' && username !== '' && security === 'none')
+    mail(
+      'deliveries.smtp.security: none would send the password in the clear; use starttls or tls',
+    );
   if (config.oidc.issuer !== '' && config.oidc.client_id === '') {
     draft.warnings.push(
       `${draft.assigned.get('oidc.issuer')!.place}: OIDC stays off without oidc.client_id`,

@@ -91,6 +91,18 @@ export function mediaType(text: string): Parsed<string> {
   return MEDIA_TYPE.test(given) ? accepted(given) : refused('a media type such as text/csv', text);
 }
 
+/** `''`, or one address, without a name beside it. */
+export function mailAddress(text: string): Parsed<string> {
+  const given = text.trim();
+  return given === '' || isMailAddress(given)
+    ? accepted(given)
+    : refused('an e-mail address such as svc@example.org', text);
+}
+
+export function isMailAddress(text: string): boolean {
+  return text.length <= 254 && /^[^\s@<>"(),;:\\]+@[^\s@<>"(),;:\\]+$/.test(text);
+}
+
 function isPlainUrl(text: string): boolean {
   if (/\s/.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);

@@ -68,6 +68,9 @@ const dataset = Type.Object(
   { ...strict, $id: 'DatasetDelivery' },
 );
 
+/** By the value of `type`. */
+export const deliverySchemas = { webhook, email, index, dataset } as const;
+
 export const deliverySchema = Type.Union([webhook, email, index, dataset], { $id: 'Delivery' });
 
 export type DeliveryTarget = Static<typeof deliverySchema>;

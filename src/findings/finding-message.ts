@@ -4,7 +4,7 @@ import type { Message } from '../deliveries/message.ts';
 import type { Firing } from './finding.ts';
 
 /** Of the page and of the routes for programs. */
-const FINDINGS_PAGE = '/ui/findings';
+export const FINDINGS_PAGE = '/ui/findings';
 
 /** Rows in a message; the finding has more of them. */
 const MESSAGE_ROWS = 20;
@@ -52,11 +52,39 @@ export function messageOf(firing: Firing, rows: Firing['rows'], finding: Counted
     severity,
     links: {
       finding: `${FINDINGS_PAGE}/${finding.id}`,
-      events: `${FINDINGS_PAGE}/${finding.id}/events`,
+      events: eventsLink(firing),
     },
     data,
   };
 }
+
+/** The same query over the same time, in the explorer. */
+export function eventsLink({ query, from, to }: Pick<Firing, 'query' | 'from' | 'to'>): string {
+  const asked = new URLSearchParams({ q: query });
+  if (from !== null) asked.set('earliest', moment(from));
+  if (to !== null) asked.set('latest', moment(to));
+  return `/events?${asked}`;
+}
+
+/** The names a template may use; a name below `row.` is a column, which only a run knows. */
+export const ALERT_SAMPLE: Message = messageOf(
+  {
+    alert: { id: '1', name: 'Failed logins', source: '', ownerId: null },
+    severity: 'high',
+    at: 1_700_000_000_000_000,
+    key: '203.0.113.9',
+    columns: ['address', 'count'],
+    rows: [{ address: '203.0.113.9', count: 12 }],
+    query: 'index=auth | stats count by address',
+    from: 1_699_999_700_000_000,
+    to: 1_700_000_000_000_000,
+    indexes: ['auth'],
+    datasets: [],
+    deliveries: [],
+  },
+  [{ address: '203.0.113.9', count: 12 }],
+  { id: 1, count: 1, status: 'new', firstSeen: '2023-11-14T22:13:20.000Z' },
+);
 
 function firstRows(rows: Firing['rows']): Firing['rows'] {
   let bytes = 0;

@@ -16,7 +16,7 @@ export interface Firing {
     readonly ownerId: number | null;
   };
   readonly severity: Severity;
-  /** Microseconds of the epoch. */
+  /** When it was found, in microseconds of the epoch: the present, not the end of the window. */
   readonly at: number;
   /** Values of the throttle fields; `''` for all rows together. */
   readonly key: string;
@@ -32,3 +32,5 @@ export interface Firing {
   readonly datasets: readonly string[];
   readonly deliveries: readonly DeliveryTarget[];
 }
+
+export const OPEN_STATUSES: readonly Status[] = ['new', 'in progress'];

@@ -28,6 +28,7 @@ import type {
   RouteMethod,
   Viewer,
 } from './operation-description.ts';
+import type { Dispatcher } from '../deliveries/dispatcher.ts';
 import type { App } from '../app.ts';
 import type { Family, ResourceType } from '../docroot/kind.ts';
 import type { FirstRun } from '../operations/accounts/setup.ts';
@@ -144,6 +145,7 @@ export interface ReadableResources {
 export interface ServerServices extends Readonly<App> {
   readonly metrics: Metrics;
   readonly firstRun: FirstRun;
+  readonly deliveries: Dispatcher;
   readonly startedAt: number;
   readonly routes: readonly Route[];
   /** Nothing for an anonymous caller. */

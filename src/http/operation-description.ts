@@ -20,7 +20,15 @@ export interface Viewer {
 }
 
 /** Resources are tagged with their type instead. */
-export const OPERATION_TAGS = ['auth', 'admin', 'search', 'uploads', 'system', 'events'] as const;
+export const OPERATION_TAGS = [
+  'auth',
+  'admin',
+  'search',
+  'uploads',
+  'system',
+  'events',
+  'findings',
+] as const;
 
 export type OperationTag = (typeof OPERATION_TAGS)[number];
 

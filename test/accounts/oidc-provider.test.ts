@@ -2,7 +2,7 @@
  * What an identity provider may answer and name before it is believed (DS-120, S-O1 to S-O4).
  */
 import { describe, expect, test } from 'bun:test';
-import { isPrivate } from '../../src/accounts/oidc/outgoing.ts';
+import { isPrivate } from '../../src/base/ip-network.ts';
 import { Provider } from '../../src/accounts/oidc/provider.ts';
 import { defaultConfig } from '../../src/config/settings.ts';
 import { StandInProvider } from '../support/stand-in-provider.ts';

@@ -7,31 +7,14 @@ import { deliverySchema } from '../../src/deliveries/target.ts';
 import type { Firing } from '../../src/findings/finding.ts';
 import { recordFinding, resolveFinding } from '../../src/findings/findings.ts';
 import type { Database } from '../../src/store/database.ts';
+import { FIRED_AT, fire, firing } from '../support/firing.ts';
 import { temporaryDatabase } from '../support/database.ts';
 
-const AT = 1_700_000_000_000_000;
 const WEBHOOK = { type: 'webhook', url: 'https://example.org/hook' } as const;
-
-function firing(more: Partial<Firing> = {}): Firing {
-  return {
-    alert: { id: '7', name: 'Failed logins', source: '', ownerId: null },
-    severity: 'high',
-    at: AT,
-    key: '203.0.113.9',
-    columns: ['address', 'count'],
-    rows: [{ address: '203.0.113.9', count: 12 }],
-    query: 'index=auth | stats count by address',
-    from: AT - 300e6,
-    to: AT,
-    indexes: ['auth'],
-    datasets: [],
-    deliveries: [WEBHOOK],
-    ...more,
-  };
-}
+const AT = FIRED_AT;
 
 const fired = (db: Database, more: Partial<Firing> = {}) =>
-  db.transaction((tx) => recordFinding(tx, firing(more)));
+  fire(db, { deliveries: [WEBHOOK], ...more });
 
 const shown = (db: Database) =>
   db.all(
@@ -160,9 +143,9 @@ describe('the queue', () => {
   test('is bounded: what finds no room is given up and can be sent again', async () => {
     await using at = await temporaryDatabase();
     await at.db.run(
-      `INSERT INTO deliveries (kind, subject, channel, receiver, lane, target, message, state, attempts, round, created_at)
+      `INSERT INTO deliveries (uid, kind, subject, channel, receiver, lane, target, message, state, attempts, round, created_at)
        WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${MAX_WAITING})
-       SELECT 'alert', '7', 'webhook', 'x', 'x', '{}', '{}', 'waiting', 0, 0, '' FROM n`,
+       SELECT n, 'alert', '7', 'webhook', 'x', 'x', '{}', '{}', 'waiting', 0, 0, '' FROM n`,
     );
     expect(await fired(at.db)).toMatchObject({ isNew: true, refused: 1 });
     const [last] = await at.db.all(

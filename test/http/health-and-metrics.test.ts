@@ -44,11 +44,15 @@ describe('/health (DS-187)', () => {
 
   test('tells callers with a credential three figures more', async () => {
     const stranger = await shared.service.accounts.apiKey('stranger');
-    for (const headers of [{ 'X-API-Key': stranger }, await browserOf('root')]) {
+    for (const [headers, more] of [
+      [{ 'X-API-Key': stranger }, []],
+      [await browserOf('root'), ['deliveries']],
+    ] as const) {
       const body = await health(headers as Record<string, string>);
       expect(Object.keys(body).sort()).toEqual([
         'cache_size',
         'code',
+        ...more,
         'endpoint_count',
         'status',
         'timestamp',

@@ -9,6 +9,7 @@ import { Audit } from '../../src/accounts/audit/audit.ts';
 import { createApiKey } from '../../src/accounts/identity/api-keys.ts';
 import { csrfToken } from '../../src/accounts/identity/csrf-check.ts';
 import { judgePassword } from '../../src/accounts/identity/password-strength.ts';
+import { Dispatcher } from '../../src/deliveries/dispatcher.ts';
 import { HandlerCalls } from '../../src/accounts/identity/handler-calls.ts';
 import { LoginThrottle } from '../../src/accounts/identity/throttle.ts';
 import { LocalLogin } from '../../src/accounts/identity/local-login.ts';
@@ -129,6 +130,15 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     oidc: null,
     // No test of the server below HTTP runs a query.
     searches: {} as never,
+    deliveries: new Dispatcher({
+      db,
+      clock,
+      log,
+      config: () => config,
+      baseUrl: () => '',
+      writeHere: () => Promise.reject(new Error('nothing is written here')),
+      audit: () => Promise.resolve(),
+    }),
     tables: { size: 0 } as never,
     datasets: {} as never,
     reading: {} as never,

@@ -6,6 +6,7 @@ import { timestamp } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Database } from '../../store/database.ts';
 import { type ListSource, tableList } from '../../store/list-source.ts';
+import type { Principal } from '../rights/principal.ts';
 import { checkName, normalName } from './names.ts';
 
 export interface User {
@@ -43,6 +44,19 @@ export function withUser<Row extends UserRow>(row: Row) {
   const { user_id: id, username, user_is_active, is_superuser, user_created_at, ...rest } = row;
   const flags = { isActive: user_is_active === 1, isSuperuser: is_superuser === 1 };
   return { user: { id, username, ...flags, createdAt: user_created_at }, rest };
+}
+
+/** For what runs in the name of a user who is not asking at the moment; without the limits of any credential. */
+export function principalOf({ id: userId, username, isSuperuser }: User): Principal {
+  return {
+    userId,
+    username,
+    isSuperuser,
+    credential: 'token',
+    sessionId: null,
+    apiKeyId: null,
+    scopes: null,
+  };
 }
 
 export function checkUsername(text: string): string {

@@ -7,37 +7,10 @@
  * changed in between meets https, and a private machine has no certificate for that name.
  */
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
-import { isLoopback } from '../../base/ip-network.ts';
+import { bareHost, isLoopback, isPrivate } from '../../base/ip-network.ts';
 
 /** Metadata and key sets are a few kilobytes. */
 const MAX_ANSWER_BYTES = 256 * 1024;
-
-const privateNetworks = new BlockList();
-for (const [network, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['224.0.0.0', 4],
-  ['240.0.0.0', 4],
-] as const) {
-  privateNetworks.addSubnet(network, bits, 'ipv4');
-}
-for (const [network, bits] of [
-  ['::', 96],
-  ['64:ff9b::', 96],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['ff00::', 8],
-] as const) {
-  privateNetworks.addSubnet(network, bits, 'ipv6');
-}
 
 /** Its message is for the log. */
 export class RefusedAddress extends Error {
@@ -62,14 +35,6 @@ export function checkedAddress(text: unknown, what: string, issuer: URL): URL {
     throw new RefusedAddress(`${what} is an address of a private network`);
   }
   return url;
-}
-
-/** False for a name. */
-export function isPrivate(address: string): boolean {
-  const version = isIP(address);
-  if (version === 0) return false;
-  // An IPv4 address in IPv6 form is checked against the IPv4 networks too.
-  return privateNetworks.check(address, version === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** The response is complete when it resolves, within `timeoutMs`. */
@@ -127,8 +92,4 @@ async function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
-}
-
-function bareHost(url: URL): string {
-  return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }

@@ -57,6 +57,7 @@ const AREAS = ['', '/api', '/schema', '/ui', '/media'];
 const PARTS: Readonly<Record<OperationTag, string>> = {
   search: 'Search',
   events: 'Events',
+  findings: 'Findings',
   uploads: 'Uploads',
   auth: 'Accounts and sign-in',
   system: 'Server',

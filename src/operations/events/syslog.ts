@@ -1,7 +1,7 @@
 /** Stores messages of a syslog listener with the rights of its configured user. */
 import type { App } from '../../app.ts';
 import type { Principal } from '../../accounts/rights/principal.ts';
-import { findUser } from '../../accounts/identity/users.ts';
+import { findUser, principalOf } from '../../accounts/identity/users.ts';
 import { AppError } from '../../base/errors.ts';
 import type { SyslogListenerSetting } from '../../config/syslog-listener.ts';
 import { syslogBody } from '../../events/intake/dialects/syslog-frames.ts';
@@ -18,7 +18,7 @@ export async function storeSyslog(
   listener: SyslogListenerSetting,
   messages: readonly { readonly peer: string; readonly bytes: Uint8Array }[],
 ): Promise<void> {
-  const caller = await principalOf(services, listener.user);
+  const caller = await activeUser(services, listener.user);
   const parameters = {
     source: `syslog:${listener.name}`,
     ...(listener.index !== null && { index: listener.index }),
@@ -77,18 +77,10 @@ export function noteLostSyslog(
   });
 }
 
-async function principalOf({ db }: App, name: string): Promise<Principal> {
+async function activeUser({ db }: App, name: string): Promise<Principal> {
   const user = await findUser(db, name);
   if (user === null || !user.isActive) {
     throw new AppError('permission-denied', `There is no active user '${name}'`);
   }
-  return {
-    userId: user.id,
-    username: user.username,
-    isSuperuser: user.isSuperuser,
-    credential: 'token',
-    sessionId: null,
-    apiKeyId: null,
-    scopes: null,
-  };
+  return principalOf(user);
 }

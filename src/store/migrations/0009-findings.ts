@@ -41,6 +41,7 @@ export const findings: Migration = {
     'CREATE INDEX findings_by_scope ON findings (scope_id, is_open)',
     `CREATE TABLE deliveries (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
+      uid TEXT NOT NULL,
       kind TEXT NOT NULL,
       subject TEXT NOT NULL,
       finding_id INTEGER REFERENCES findings (id) ON DELETE SET NULL,
@@ -60,7 +61,7 @@ export const findings: Migration = {
       created_at TEXT NOT NULL,
       done_at TEXT
     ) STRICT`,
-    'CREATE INDEX deliveries_by_state ON deliveries (state, next_at)',
+    'CREATE INDEX deliveries_by_state ON deliveries (state, next_at, claimed_until, lane, order_key)',
     "CREATE INDEX deliveries_in_order ON deliveries (order_key, id) WHERE state = 'waiting' AND order_key IS NOT NULL",
     'CREATE INDEX deliveries_by_finding ON deliveries (finding_id)',
   ],
