@@ -34,7 +34,10 @@ export function writerOf(services: App): WriteHere {
     }
     const owner = principalOf(user);
     if (target.type === 'dataset') {
-      const dataset = await findDataset(services, owner, SERVER, target.dataset, 'write');
+      const dataset = await findDataset(services, owner, SERVER, {
+        name: target.dataset,
+        verb: 'write',
+      });
       requireWritable(services, dataset, 'POST');
       const cells = Object.entries(target.row).map(([name, text]) => [
         name,
