@@ -57,6 +57,7 @@ type PublishedFiles = Pick<
   | 'edits'
   | 'changeLog'
   | 'versions'
+  | 'past'
   | 'locks'
   | 'uploads'
   | 'cache'
@@ -152,6 +153,7 @@ export async function openApp(
     edits,
     changeLog,
     versions,
+    past,
     locks,
     uploads,
     cache,
@@ -238,6 +240,7 @@ export async function openApp(
     edits,
     changeLog,
     versions,
+    past,
     locks,
     uploads,
     cache,

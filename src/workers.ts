@@ -6,6 +6,8 @@ import { kinds } from '../plugins/index.ts';
 import { AppError } from './base/errors.ts';
 import { strengthJobs } from './accounts/identity/password-strength.ts';
 import { type ChildJobs, serveChild } from './processes/child-server.ts';
+import { pastJobs } from './tables/history/past-copy.ts';
+import { differenceJobs } from './tables/history/table-difference.ts';
 import { listJobs } from './tables/read/list-run.ts';
 import { queryJobs } from './tables/read/query-jobs.ts';
 import { summaryJobs } from './tables/read/summary-jobs.ts';
@@ -23,7 +25,16 @@ import { searchJobs } from './fulltext/search-jobs.ts';
 
 /** The jobs of each role; made in the process that has it. */
 const roles = new Map<string, () => ChildJobs>([
-  ['parse', () => ({ ...loadJobs(kinds), ...readabilityJobs(kinds), ...fileJobs(kinds) })],
+  [
+    'parse',
+    () => ({
+      ...loadJobs(kinds),
+      ...readabilityJobs(kinds),
+      ...fileJobs(kinds),
+      ...differenceJobs(),
+      ...pastJobs(),
+    }),
+  ],
   [
     'query',
     () => ({

@@ -39,6 +39,8 @@ import {
 } from '../http/reply/negotiate.ts';
 import { closeWhenSent, rangedAnswer } from '../http/reply/ranged-reply.ts';
 import { nextLink } from '../http/link-query.ts';
+import type { Moment } from '../operations/files/versions.ts';
+import { askedMoment } from './moments.ts';
 import { bodyReply, emptyReply, jsonReply, type Reply, type Answer } from '../http/reply/reply.ts';
 import { whileAllowed } from '../http/reply/outgoing-stream.ts';
 
@@ -55,6 +57,7 @@ const LIST_PARAMETERS = [
   'q',
   'columns',
   'format',
+  'at',
 ];
 const VARY = { Vary: 'Accept, Accept-Encoding' };
 
@@ -91,18 +94,30 @@ export async function datasetRow(context: Context, address: RowAddress): Promise
   return verb === 'read' ? readRow(context, found) : changeRow(context, found);
 }
 
-function readRow(context: Context, { resource, id }: RowAddress): MaybePromise<Reply> {
-  requireKnownParameters(context, ['columns']);
+async function readRow(context: Context, { resource, id }: RowAddress): Promise<Reply> {
+  requireKnownParameters(context, ['columns', 'at']);
+  const moment = await allowedMoment(context, resource);
   const { columns } = parseListParameters(context.search);
   const parameters = { ...NO_PARAMETERS, filter: `{"_row_id":${id}}`, columns };
-  return queryRows(context.services, resource, parameters, 'ndjson', async (query) => {
+  const use = async (query: RowsQuery): Promise<Reply> => {
     const page = await context.services.reading.run(query.table, query.prepared, {});
     const text = await new Response(page.body).text();
     if (text === '') throw noRow(id);
     const etag = etagOf(query, page.version);
     if (context.isNotModified(etag)) return { ...emptyReply(304, VARY), etag };
     return bodyReply(text.trimEnd(), 'application/json', { etag, headers: VARY });
-  });
+  };
+  return queryRows(context.services, resource, parameters, 'ndjson', use, moment);
+}
+
+/** Of `?at=`: who may change the rows may see what they were. */
+function allowedMoment(context: Context, resource: Resource): MaybePromise<Moment | null> {
+  const moment = context.search.includes('at=') ? askedMoment(context) : null;
+  if (moment === null) return null;
+  const { services, caller, origin } = context;
+  const { canonical: name } = resource;
+  const allowed = requireAccess(services, caller, origin, { name, resource, verb: 'write' });
+  return whenResolved(allowed, () => moment);
 }
 
 async function changeRow(context: Context, { resource, id }: RowAddress): Promise<Reply> {
@@ -141,8 +156,15 @@ function listRows(context: Context, resource: Resource): MaybePromise<Answer> {
   requireKnownParameters(context, LIST_PARAMETERS);
   const parameters = context.search === '' ? NO_PARAMETERS : parseListParameters(context.search);
   const format = parameters.format ?? formatFor(context.request.headers.get('accept'));
-  return queryRows(context.services, resource, parameters, format, (query) =>
-    answerRows(context, query, parameters.format),
+  return whenResolved(allowedMoment(context, resource), (moment) =>
+    queryRows(
+      context.services,
+      resource,
+      parameters,
+      format,
+      (query) => answerRows(context, query, parameters.format),
+      moment,
+    ),
   );
 }
 
@@ -366,7 +388,8 @@ function isHandledLeniently(prefer: string | null): boolean {
 export async function datasetSchema(context: Context, name: string): Promise<Reply> {
   const resource = await findReadOnly(context, name);
   if (context.method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
-  const { version, json } = await readSchema(context.services, resource);
+  const moment = await allowedMoment(context, resource);
+  const { version, json } = await readSchema(context.services, resource, moment);
   return bodyReply(json, 'application/json', { etag: `${version}.schema`, headers: VARY });
 }
 

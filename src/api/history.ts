@@ -26,7 +26,6 @@ import {
   changeAt,
   contentAt,
   differenceOf,
-  type Moment,
   openContent,
   requireWholeFile,
   restoreContent,
@@ -35,6 +34,7 @@ import { attachment } from '../tables/encode/download-name.ts';
 import { isObject } from '../tables/edit/mutation.ts';
 import { integerParameter } from '../tables/read/list-parameters.ts';
 import { datasetParameters } from './companions.ts';
+import { askedMoment, momentFrom, timeOf } from './moments.ts';
 import { requireChangesAllowed, versionsOf } from './datasets.ts';
 
 const HISTORY_METHODS = 'GET, HEAD, OPTIONS, POST';
@@ -177,7 +177,7 @@ export async function historyReply(context: Context, name: string): Promise<Repl
 
 async function list(context: Context, resource: Resource): Promise<Reply> {
   const content = context.queryValue('content');
-  if (content !== null) return contentReply(context, resource, content);
+  if (content !== null) return contentReply(context, resource);
   const diff = context.queryValue('diff');
   if (diff !== null) return differenceReply(context, resource, diff);
   const issues: ValidationIssue[] = [];
@@ -187,7 +187,7 @@ async function list(context: Context, resource: Resource): Promise<Reply> {
   const [change, rowId, before] = ['change', 'row', 'cursor'].map((name) =>
     integer(name, MAX_ROW_ID),
   );
-  const since = momentOf(context.queryValue('since') ?? undefined, ['query', 'since'], issues);
+  const since = timeOf(context.queryValue('since') ?? undefined, ['query', 'since'], issues);
   if (issues.length > 0) throw invalidRequest(...issues);
   const username = context.queryValue('user');
   const { changes, next } = await listChanges(
@@ -207,11 +207,9 @@ async function list(context: Context, resource: Resource): Promise<Reply> {
   });
 }
 
-async function contentReply(context: Context, resource: Resource, text: string): Promise<Reply> {
+async function contentReply(context: Context, resource: Resource): Promise<Reply> {
   const { services, user, origin } = context;
-  const issues: ValidationIssue[] = [];
-  const moment = momentFrom(text, ['query', 'content'], issues);
-  if (moment === null) throw invalidRequest(...issues);
+  const moment = askedMoment(context, 'content')!;
   const whole = await requireWholeFile(services, user, origin, resource);
   const then = await contentAt(services, whole.rel, await changeAt(services, whole, moment));
   const { size, body } = await openContent(services, then);
@@ -261,7 +259,7 @@ async function undo(context: Context, resource: Resource): Promise<Reply> {
   const answer = {
     ...receipt,
     changes,
-    skipped: skipped.map(({ rowId, reason }) => ({ _row_id: rowId, reason })),
+    skipped: skipped.map(({ rowId, reason }) => ({ _row_id: Math.abs(rowId), reason })),
   };
   return bodyReply(jsonText(answer), 'application/json', {
     headers: { ETag: `"${result.version}"` },
@@ -330,7 +328,7 @@ function undoRequestOf(body: unknown): Omit<UndoRequest, 'ifMatch'> {
   if (rows !== undefined && !(Array.isArray(rows) && rows.length > 0 && rows.every(isId))) {
     refuse('list_type', 'rows', 'Input should be a list of row ids');
   }
-  const moment = momentOf(since, ['body', 'since'], issues);
+  const moment = timeOf(since, ['body', 'since'], issues);
   const request = {
     rowIds: rows === undefined ? null : (rows as number[]),
     skipsConflicts: flag('skip_conflicts'),
@@ -340,37 +338,4 @@ function undoRequestOf(body: unknown): Omit<UndoRequest, 'ifMatch'> {
   if (change !== undefined) return { ...request, what: { change: change as number } };
   if (after !== undefined) return { ...request, what: { after: after as number } };
   return { ...request, what: { since: moment! } };
-}
-
-/** Null, with an issue, for what is no moment. */
-function momentFrom(
-  value: unknown,
-  loc: readonly string[],
-  issues: ValidationIssue[],
-): Moment | null {
-  const isId = typeof value === 'number' || (typeof value === 'string' && /^\d{1,15}$/.test(value));
-  const id = Number(value);
-  if (isId && Number.isSafeInteger(id) && id >= 0) return { change: id };
-  const own: ValidationIssue[] = [];
-  const time = momentOf(value, loc, own);
-  if (time !== undefined) return { time };
-  const msg = 'Input should be the id of a change, or a time such as 2026-11-20T10:00:00Z';
-  issues.push({ type: 'value_error', loc: [...loc], msg, input: value });
-  return null;
-}
-
-/** As times are stored; undefined when absent. */
-function momentOf(
-  value: unknown,
-  loc: readonly string[],
-  issues: ValidationIssue[],
-): string | undefined {
-  if (value === undefined) return undefined;
-  const isTime =
-    typeof value === 'string' && /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(value);
-  const time = isTime ? Date.parse(value) : Number.NaN;
-  if (!Number.isNaN(time)) return new Date(time).toISOString();
-  const msg = 'Input should be a time such as 2026-11-20T10:00:00Z';
-  issues.push({ type: 'value_error', loc: [...loc], msg, input: value });
-  return undefined;
 }

@@ -33,6 +33,7 @@ import { ARRIVALS_FILE } from './registry/arrivals.ts';
 import { Registry, type Resource } from './registry/registry.ts';
 import { Uploads } from './uploads/uploads.ts';
 import { ChangeLog } from '../tables/history/change-log.ts';
+import { PastTables } from '../tables/history/past-tables.ts';
 import { DocrootWatch } from './registry/watch.ts';
 
 interface ContentIndex {
@@ -79,6 +80,7 @@ export interface Docroot {
   readonly edits: Edits;
   readonly changeLog: ChangeLog;
   readonly versions: FileVersions;
+  readonly past: PastTables;
   readonly uploads: Uploads;
   readonly cache: CacheEntries;
   readonly documents: Documents;
@@ -128,6 +130,10 @@ export function openDocroot(options: DocrootOptions): Docroot {
     open,
     onProblem: (target, problem) => registry.setProblem(target, problem),
     isRead: (copy) => index()?.reads(copy) ?? false,
+    // A command beside the server sees neither all that was there nor what the server notes.
+    onSuperseded: async (target, old, made) => {
+      if (exclusive) await past.follow(target, old, made);
+    },
     now,
     log,
   });
@@ -141,16 +147,6 @@ export function openDocroot(options: DocrootOptions): Docroot {
         { resource: root.relOf(changed), copy: `replaced/${copy}` },
       ),
   });
-  const firstReads = new FirstReads({
-    read: async (resource, turn) => {
-      await tables.current(datasets.targetOf(resource), turn);
-    },
-    log,
-  });
-  if (options.readsAhead) firstReads.follow(registry);
-  const cache = new CacheEntries(clock);
-  const copiesOfUnmounted = new CopiesOfUnmounted({ registry, tables, log });
-  forgetChanges(registry, tables, cache, copiesOfUnmounted);
   const history = () => config().history;
   const changeLog = new ChangeLog(options.db, history, now, (error) =>
     log.warning('a change is made without its history', { error }),
@@ -164,6 +160,24 @@ export function openDocroot(options: DocrootOptions): Docroot {
     limits: history,
     log,
   });
+  const past = new PastTables({
+    dir: join(stateFolder(stateDir, 'tmp'), exclusive ? 'past' : `past-${process.pid}`),
+    changeLog,
+    pool: options.pool,
+    timeoutMs: () => config().limits.parse_timeout_seconds * 1000,
+    maxBytes: () => history().max_bytes_per_table,
+    log,
+  });
+  const firstReads = new FirstReads({
+    read: async (resource, turn) => {
+      await tables.current(datasets.targetOf(resource), turn);
+    },
+    log,
+  });
+  if (options.readsAhead) firstReads.follow(registry);
+  const cache = new CacheEntries(clock);
+  const copiesOfUnmounted = new CopiesOfUnmounted({ registry, tables, log });
+  forgetChanges(registry, tables, cache, copiesOfUnmounted);
   let stopWatching = async (): Promise<void> => {};
   let isStopped = false;
 
@@ -200,6 +214,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
     }),
     changeLog,
     versions,
+    past,
     uploads: new Uploads({
       registry,
       kindOf,
@@ -236,6 +251,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
       if (exclusive) {
         await replaced.removeLeftovers();
         await versions.settle();
+        await past.close();
       }
       await registry.rescan();
       // Worksheets have names only after their workbook was opened.
@@ -255,6 +271,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
       copiesOfUnmounted.close();
     },
     close: async () => {
+      await past.close();
       await tables.close();
       if (!exclusive) removeDerived(join(stateDir, tablesFolder));
       await replaced.close();

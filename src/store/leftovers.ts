@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { NAMELESS_LEFTOVER } from '../base/files/temporary-files.ts';
 import { COMPANION_SUFFIX } from '../base/paths.ts';
 
-const LEFTOVER = /^(?:backup-[0-9a-f]+|tables-\d+)$/;
+const LEFTOVER = /^(?:backup-[0-9a-f]+|(?:tables|past)-\d+)$/;
 /** Longer than any command works. Process ids prove nothing: they may be of another container. */
 const UNUSED_MS = 2 * 24 * 60 * 60 * 1000;
 

@@ -261,8 +261,10 @@ describe('once another program has given the rows other ids', () => {
     const [made] = await changes('shifted');
     expect(made).toMatchObject({ renumbered: false });
     await write('x,false\ny,false\na,true\nb,false\nc,true\n', '"x"');
-    expect((await changes('shifted'))[0]).toMatchObject({ id: made!.id, renumbered: true });
-    expect(await changes('shifted', '?row=2')).toEqual([]);
+    const [theirs, ours] = await changes('shifted');
+    expect(theirs).toMatchObject({ user: null, action: 'external', count: 2, renumbered: false });
+    expect(ours).toMatchObject({ id: made!.id, renumbered: true });
+    expect((await changes('shifted', '?row=2')).map(({ id }) => id)).toEqual([theirs!.id]);
     expect(await undo('shifted', { change: made!.id })).toMatchObject({ row_ids: [4] });
     expect(text('shifted.csv')).toBe(`${header}x,false\ny,false\na,true\nb,true\nc,true\n`);
     await undo('shifted', { change: made!.id }, 409);

@@ -147,6 +147,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     versions: {} as never,
     feed: {} as never,
     subscribers: {} as never,
+    past: {} as never,
     handlers: {} as never,
     locks: {} as never,
     workers: {} as never,

@@ -89,6 +89,7 @@ function openTables(
     open: ({ path }) => openSource(path),
     onProblem: () => {},
     isRead,
+    onSuperseded: async () => {},
     now: () => Date.now(),
     log: testLog().log,
   });

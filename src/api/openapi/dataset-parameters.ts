@@ -68,6 +68,13 @@ const listParameters: readonly Parameter[] = [
     description: 'Wins over `Accept`',
     schema: { enum: ['json', 'ndjson', 'csv', 'xlsx', 'parquet'], default: 'json' },
   },
+  {
+    name: 'at',
+    in: 'query',
+    description:
+      'As it was right after this change (its id in the history), or at this time (RFC 3339); for those who may also write it',
+    schema: text,
+  },
 ];
 
 const dryRun: Parameter = {
@@ -126,8 +133,9 @@ export const LIST_PARAMETERS = referTo([
   'If-None-Match',
 ]);
 export const READ_PARAMETERS = referTo(['If-None-Match']);
+export const SCHEMA_PARAMETERS = referTo(['at', 'If-None-Match']);
 export const CHANGE_PARAMETERS = referTo(['dry_run', 'If-Match', 'Prefer', 'Idempotency-Key']);
-export const ROW_PARAMETERS = referTo(['columns', 'If-None-Match']);
+export const ROW_PARAMETERS = referTo(['columns', 'at', 'If-None-Match']);
 export const ROW_PARAMETER = referTo(['row_id'])[0]!;
 
 export function parameterComponents(): JsonObject {

@@ -13,6 +13,7 @@ import {
   READ_PARAMETERS,
   ROW_PARAMETER,
   ROW_PARAMETERS,
+  SCHEMA_PARAMETERS,
 } from './dataset-parameters.ts';
 import { bulkModels, changeModel, type JsonObject, type DocumentParts } from './models.ts';
 
@@ -79,7 +80,7 @@ function list(described: DescribedResource, path: string, parts: DocumentParts):
         content: Object.fromEntries(contents),
       },
       304: { description: 'The version named by If-None-Match is the present one' },
-      ...parts.errors.refer([401, 403, 404, 405, 422]),
+      ...parts.errors.refer([401, 403, 404, 405, 410, 422]),
     },
   };
 }
@@ -106,7 +107,7 @@ function oneRow(described: DescribedResource, path: string, parts: DocumentParts
             },
           },
           304: { description: 'The version named by If-None-Match is the present one' },
-          ...parts.errors.refer([401, 403, 404, 405, 422]),
+          ...parts.errors.refer([401, 403, 404, 405, 410, 422]),
         },
       },
     }),
@@ -178,14 +179,14 @@ function schema(described: DescribedResource, path: string, parts: DocumentParts
   return {
     get: {
       ...common(described, 'get', path, summary, parts),
-      parameters: READ_PARAMETERS,
+      parameters: SCHEMA_PARAMETERS,
       responses: {
         200: {
           description: 'Columns and their types',
           headers: headersNamed('ETag'),
           content: { 'application/json': { schema: { type: 'object' } } },
         },
-        ...parts.errors.refer([401, 403, 404, 405, 422]),
+        ...parts.errors.refer([401, 403, 404, 405, 410, 422]),
       },
     },
   };

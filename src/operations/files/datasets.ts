@@ -19,6 +19,7 @@ import type { Resource } from '../../docroot/registry/registry.ts';
 import { loadGrants } from '../../accounts/rights/permissions.ts';
 import { mayAccess, type Origin, record, requireAccess } from '../access.ts';
 import { isWritable, readOnlyReason } from './resources.ts';
+import { changeAt, type Moment } from './versions.ts';
 import type { Edit } from '../../tables/edit/edits.ts';
 import type { EditResult, StepResult } from '../../tables/edit/draft.ts';
 import type { Summary, SummaryWish } from '../../tables/read/summary-jobs.ts';
@@ -67,7 +68,7 @@ const MAX_VERSIONS = 8;
 
 /**
  * Calls `use` with the query prepared against the present version, within the view of the resource; `use` reads it with `services.reading.run`, or
- * does not read. Called again when a newer version replaces this one meanwhile. Throws `unreadable-file`,
+ * does not read. With a moment, as the rows were then. Called again when a newer version replaces this one meanwhile. Throws `unreadable-file`,
  * `invalid-query` for parameters, and what `use` throws.
  */
 export function queryRows<T>(
@@ -76,12 +77,13 @@ export function queryRows<T>(
   given: ListParameters,
   format: Format,
   use: (query: RowsQuery) => MaybePromise<T>,
+  moment: Moment | null = null,
 ): MaybePromise<T> {
   const { view } = resource;
   const parameters = view === undefined ? given : withinView(given, view);
   const attempt = (number: number): MaybePromise<T> =>
-    whenResolved(services.tables.currentIfKnown(services.datasets.targetOf(resource)), (table) => {
-      services.cache.note('data', resource.rel, cacheKeyOf(resource, table));
+    whenResolved(tableAt(services, resource, moment), (table) => {
+      if (moment === null) services.cache.note('data', resource.rel, cacheKeyOf(resource, table));
       const again = (error: unknown): MaybePromise<T> => {
         const isOvertaken = error instanceof StaleRead || table.isClosed;
         if (!isOvertaken || number === MAX_VERSIONS) throw error;
@@ -131,13 +133,24 @@ export function visibleColumns({ view }: Resource, { columns }: Table): readonly
   return view.columns.flatMap((name) => byName.get(name) ?? []);
 }
 
+/** The present table without a moment; synchronous when nothing has to be read. Throws as `PastTables.at`. */
+function tableAt(services: App, resource: Resource, moment: Moment | null): MaybePromise<Table> {
+  const { tables, datasets, past } = services;
+  const target = datasets.targetOf(resource);
+  if (moment === null) return tables.currentIfKnown(target);
+  return changeAt(services, resource, moment).then((id) =>
+    past.at(() => tables.current(target), resource, id),
+  );
+}
+
 /** As JSON text, with the version it belongs to. */
 export async function readSchema(
   services: App,
   resource: Resource,
+  moment: Moment | null = null,
 ): Promise<{ readonly version: string; readonly json: string }> {
-  const table = await services.tables.current(services.datasets.targetOf(resource));
-  services.cache.note('schema', resource.rel, `:${resource.sheet ?? ''}`);
+  const table = await tableAt(services, resource, moment);
+  if (moment === null) services.cache.note('schema', resource.rel, `:${resource.sheet ?? ''}`);
   const companion = resource.view === undefined ? table.head.companionSchema : null;
   return { version: table.version(), json: companion ?? inferredSchema(services, resource, table) };
 }

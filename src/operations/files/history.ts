@@ -110,7 +110,8 @@ export async function listChanges(
       version: entry.version && { size: entry.version.size, sha256: entry.version.hash },
       damaged: found === null,
       rows: rows.slice(0, rowLimit).map((row) => shownRow(row, table)),
-      rows_truncated: rows.length > rowLimit,
+      rows_truncated:
+        rows.length > rowLimit || (rowId === undefined && rows.length < entry.rowCount),
     });
   }
   const isLast = change !== undefined || entries.length < limit;
@@ -164,7 +165,11 @@ async function currentTable(services: App, resource: Resource): Promise<Table> {
 }
 
 function shownRow({ rowId, before, after }: RowChange, table: Table | null): ShownRow {
-  return { _row_id: rowId, before: jsonCells(before, table), after: jsonCells(after, table) };
+  return {
+    _row_id: Math.abs(rowId),
+    before: jsonCells(before, table),
+    after: jsonCells(after, table),
+  };
 }
 
 /** As rows show them; columns that the dataset no longer has are left out. */
@@ -283,13 +288,28 @@ async function planUndo(
   }
   const count = entries.reduce((sum, entry) => sum + entry.rowCount, 0);
   if (count > MAX_CHANGED_ROWS) throw tooMuch(`${MAX_CHANGED_ROWS} rows`);
-  const renumbered = entries.filter(({ numbering }) => numbering !== table.numbering);
+  const [unread] = entries.filter(({ numbering }) => numbering === '');
+  if (unread !== undefined && 'change' in what) {
+    const text = `Change ${unread.id} was one of the whole file: put it back with content`;
+    throw new AppError('conflict', text);
+  }
+  const lost = entries.find(({ other }) => other === 'lost');
+  if (lost !== undefined) {
+    throw new AppError('gone', `What change ${lost.id} did is not kept: it was too much`);
+  }
+  const renumbered = entries.filter(
+    ({ numbering }) => numbering !== '' && numbering !== table.numbering,
+  );
   if (renumbered.length > 0 && !('change' in what)) {
     const text = `Another program changed the file after change ${renumbered[0]!.id}: take back changes one by one, or those after it`;
     throw new AppError('conflict', text);
   }
   const ids = entries.map(({ id }) => id).reverse();
   const all = [...(await changeLog.net(ids))];
+  for (const { id, rowCount } of entries.filter(({ other }) => other === 'kept')) {
+    const { length } = await changeLog.rowsOf(id, rowCount);
+    if (length < rowCount) throw tooMuch(`${length} rows of change ${id}`);
+  }
   const wanted = rowIds === null ? null : new Set(rowIds);
   const asked = all.filter(
     ({ rowId }) => !undone.has(rowId) && (wanted === null || wanted.has(rowId)),
@@ -369,7 +389,7 @@ function unwritable(values: CellValues, { columns, writableColumns }: Table): st
 function changedSince(conflicts: readonly Conflict[]): AppError {
   const named = conflicts.slice(0, MAX_NAMED_CONFLICTS);
   const more = conflicts.length > named.length ? `; ${conflicts.length - named.length} more` : '';
-  const texts = named.map(({ rowId, reason }) => `row ${rowId}: ${reason}`).join('; ');
+  const texts = named.map(({ rowId, reason }) => `row ${Math.abs(rowId)}: ${reason}`).join('; ');
   return new AppError(
     'conflict',
     `Changed since: ${texts}${more}. With skip_conflicts the other rows are taken back`,

@@ -45,6 +45,8 @@ interface TablesOptions {
   readonly onProblem: (target: TableTarget, problem: string | null) => void;
   /** A copy that another one replaced stays until `release`. */
   readonly isRead: (copy: string) => boolean;
+  /** Another program, or an upload, made other rows of it; both copies are open. */
+  readonly onSuperseded: (target: TableTarget, old: Table, made: Table) => Promise<void>;
   readonly now: () => number;
   readonly log: Log;
 }
@@ -453,6 +455,9 @@ export class Tables {
       const kept = old && !old.outdated ? await this.#reuse(target, old, stamp, companion) : false;
       if (this.#isDropped(target, entry)) return null;
       const table = kept ? old! : await this.#build(target, entry, lineageOf(old, seen));
+      if (old !== null && old !== table && !old.isClosed && old.numbering !== table.numbering) {
+        await this.#options.onSuperseded(target, old, table);
+      }
       this.#install(target, entry, table, old);
       return kept ? null : table;
     } catch (error) {

@@ -63,6 +63,25 @@ export interface NewFileEntry extends Pick<NewEntry, 'userId' | 'username' | 'ac
   readonly undoes?: number | undefined;
 }
 
+/** What another program did, by `table-difference.ts`. */
+export interface OtherChange {
+  /** `Table.numbering` of the rows before. */
+  readonly before: string;
+  /** When the file was written, epoch milliseconds. */
+  readonly writtenAt: number;
+  readonly rowCount: number;
+  /** Null: not kept. */
+  readonly map: Uint8Array | null;
+  readonly pieces: readonly Piece[];
+}
+
+/** How to get from the rows after an entry to those before it. */
+export interface BackStep {
+  readonly id: number;
+  /** Of a change of the whole table: the numbering of the rows before, and its map. */
+  readonly map: { readonly before: string; readonly bytes: Uint8Array | null } | null;
+}
+
 export interface Entry {
   readonly id: number;
   /** RFC 3339. */
@@ -78,6 +97,8 @@ export interface Entry {
   readonly numbering: string;
   /** Of the whole file: what it held before. */
   readonly version: KeptContent | null;
+  /** The table was numbered anew by it; `lost`: what it did is not kept. */
+  readonly other: 'kept' | 'lost' | null;
   /** Rows of it that later entries took back. */
   readonly undone: 'all' | ReadonlySet<number>;
 }
@@ -97,6 +118,8 @@ export interface EntryFilter {
 const ROWS_PER_PIECE = 1_000;
 /** Looking at all entries of a table costs more than an edit. */
 const PRUNE_EVERY = 100;
+/** Of times of files and of the clock. */
+const CLOCK_SLACK_MS = 2_000;
 /** Small enough to fill more than one page, so that a prune down to the limit goes no further than needed. */
 const PRUNED_AT_ONCE = 200;
 const DAY_MS = 86_400_000;
@@ -315,6 +338,116 @@ export class ChangeLog {
     return hashes.filter((hash) => !known.has(hash));
   }
 
+  /** Another program, or an upload, changed the rows: the table has another numbering. */
+  async noteOther(table: Table, key: TableKey, change: OtherChange): Promise<void> {
+    const { before, writtenAt, rowCount, map, pieces } = change;
+    const size = (map?.length ?? 0) + pieces.reduce((sum, { rows }) => sum + rows.length, 0);
+    this.#bytes += size;
+    const now = this.#now();
+    await this.#db.relaxed.transaction(async (tx) => {
+      // Of a process that was killed before the new copy was in place.
+      await tx.run(
+        `DELETE FROM changes WHERE rel = ? AND sheet = ? AND username = '' AND id IN (
+           SELECT change_id FROM change_maps WHERE before_numbering = ?)`,
+        [...columnsOf(key), before],
+      );
+      const newest = await tx.get<{ id: number; at: string }>(
+        `SELECT id, at FROM changes WHERE rel = ? AND sheet = ? ORDER BY id DESC LIMIT 1`,
+        columnsOf(key),
+      );
+      // An upload notes its entry before the file is in place, with a file that was written before.
+      const upload = await tx.get<StoredUpload>(
+        `SELECT id, user_id, username, action FROM changes
+         WHERE rel = ? AND sheet = '' AND numbering = '' AND id >= ? AND at >= ?
+         ORDER BY id DESC LIMIT 1`,
+        [key.rel, newest?.id ?? 0, timestamp(writtenAt - CLOCK_SLACK_MS)],
+      );
+      let id = upload?.id ?? 0;
+      if (upload !== null && key.sheet === null) {
+        await tx.run(
+          'UPDATE changes SET numbering = ?, row_count = ?, size = size + ? WHERE id = ?',
+          [table.numbering, rowCount, size, id],
+        );
+      } else {
+        const at = Math.min(now, Math.max(writtenAt, newest === null ? 0 : Date.parse(newest.at)));
+        const { lastId } = await tx.run(
+          `INSERT INTO changes (rel, sheet, numbering, at, user_id, username, action, row_count, size, state)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'made')`,
+          [
+            ...columnsOf(key),
+            table.numbering,
+            timestamp(at),
+            upload?.user_id ?? 0,
+            upload?.username ?? '',
+            upload?.action ?? 'external',
+            rowCount,
+            size,
+          ],
+        );
+        id = lastId;
+      }
+      await tx.run('INSERT INTO change_maps (change_id, before_numbering, map) VALUES (?, ?, ?)', [
+        id,
+        before,
+        map,
+      ]);
+      for (const { first, last, rows } of pieces) {
+        await tx.run(
+          'INSERT INTO change_rows (change_id, first_row, last_row, rows) VALUES (?, ?, ?, ?)',
+          [id, first, last, rows],
+        );
+      }
+    });
+    await this.#pruneTable(key);
+    if (this.#bytes > this.#limits().max_bytes) await this.prune();
+  }
+
+  /**
+   * The way from the present rows back to those right after an entry, the newest first. Throws `gone` when it is not
+   * known.
+   */
+  async wayBack(table: Table, key: TableKey, after: number): Promise<BackStep[]> {
+    const end = await this.endOf(key);
+    if (end !== null && after < end.id) {
+      throw new AppError('gone', `What is kept of '${key.rel}' begins after ${end.at}`);
+    }
+    const entries = await this.#db.all<StoredStep>(
+      `SELECT id, numbering, state, before_numbering, map, at FROM changes
+       LEFT JOIN change_maps ON change_id = id
+       WHERE rel = ? AND sheet = ? AND id > ? AND state <> 'open' ORDER BY id DESC`,
+      [...columnsOf(key), after],
+    );
+    const steps: BackStep[] = [];
+    let { numbering } = table;
+    for (const entry of entries) {
+      // A file whose rows were never read.
+      if (entry.numbering === '') continue;
+      const { id, before_numbering: before, map } = entry;
+      if (entry.numbering !== numbering || entry.state === 'unsure' || (before !== null && !map)) {
+        const text = `How '${key.rel}' was before ${entry.at} is not known: another program changed it`;
+        throw new AppError('gone', text);
+      }
+      steps.push({ id, map: before === null ? null : { before, bytes: map } });
+      numbering = before ?? numbering;
+    }
+    return steps;
+  }
+
+  /** As they are stored; those that were pruned meanwhile are missing. */
+  async *piecesOf(id: number): AsyncGenerator<Uint8Array> {
+    const pieces = await this.#db.all<{ id: number }>(
+      'SELECT id FROM change_rows WHERE change_id = ? ORDER BY first_row',
+      [id],
+    );
+    for (const piece of pieces) {
+      const stored = await this.#db.get<{ rows: Uint8Array }>(
+        'SELECT rows FROM change_rows WHERE id = ?',
+        [piece.id],
+      );
+      if (stored !== null) yield stored.rows;
+    }
+  }
+
   /** The file has another name. */
   async renamed(from: string, to: string): Promise<void> {
     await this.#db.relaxed.transaction(async (tx) => {
@@ -398,19 +531,24 @@ export class ChangeLog {
       );
     }
     const rows = await this.#db.all<StoredEntry>(
-      `SELECT id, at, username, action, row_count, state, numbering, undoes, hash, file_versions.size AS size
-       FROM changes LEFT JOIN file_versions ON change_id = id
+      `SELECT id, at, username, action, row_count, state, numbering, undoes, hash, file_versions.size AS size,
+         before_numbering, map IS NULL AS is_lost
+       FROM changes LEFT JOIN file_versions ON file_versions.change_id = id
+       LEFT JOIN change_maps ON change_maps.change_id = id
        WHERE ${wheres.join(' AND ')} ORDER BY id DESC LIMIT ${limit}`,
       params,
     );
     const undone = await this.#undone(key, rows.at(-1)?.id ?? 0);
-    return rows.map(({ row_count: rowCount, undoes, hash, size, ...row }) => ({
-      ...row,
-      rowCount,
-      version: hash === null || size === null ? null : { hash, size },
-      undoes: undoes === null ? [] : (JSON.parse(undoes) as number[]),
-      undone: undone.get(row.id) ?? new Set(),
-    }));
+    return rows.map(
+      ({ row_count: rowCount, undoes, hash, size, is_lost, before_numbering, ...row }) => ({
+        ...row,
+        rowCount,
+        other: before_numbering === null ? null : is_lost === 1 ? 'lost' : 'kept',
+        version: hash === null || size === null ? null : { hash, size },
+        undoes: undoes === null ? [] : (JSON.parse(undoes) as number[]),
+        undone: undone.get(row.id) ?? new Set(),
+      }),
+    );
   }
 
   /** By row id; `rowId`: that row alone. Throws `gone` for damaged ones. */
@@ -536,7 +674,23 @@ export class ChangeLog {
   }
 }
 
-interface Piece {
+interface StoredUpload {
+  readonly id: number;
+  readonly user_id: number;
+  readonly username: string;
+  readonly action: string;
+}
+
+interface StoredStep {
+  readonly id: number;
+  readonly numbering: string;
+  readonly state: string;
+  readonly before_numbering: string | null;
+  readonly map: Uint8Array | null;
+  readonly at: string;
+}
+
+export interface Piece {
   readonly first: number;
   readonly last: number;
   readonly rows: Uint8Array;
@@ -550,6 +704,8 @@ interface StoredEntry extends Pick<
   readonly undoes: string | null;
   readonly hash: string | null;
   readonly size: number | null;
+  readonly is_lost: number;
+  readonly before_numbering: string | null;
 }
 
 function decoded(id: number, bytes: Uint8Array): RowChange[] {
