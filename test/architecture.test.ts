@@ -77,12 +77,12 @@ describe('who may import whom', () => {
     expect(wrong).toEqual([]);
   });
 
-  test("the browser's scripts share only small tools, values of datasets and the grid's terms with the server", () => {
+  test("the browser's scripts share only small tools, values of datasets, the grid's terms and the shape of dashboards with the server", () => {
     const wrong = offending(
       ({ file, target }) =>
         file.startsWith('src/browser/') &&
         target.startsWith('src/') &&
-        !/^src\/(?:browser|base|tables|pages\/grid)\//.test(target),
+        !/^src\/(?:(?:browser|base|tables|pages\/grid)\/|docroot\/dashboard\.ts$)/.test(target),
     );
     expect(wrong).toEqual([]);
   });

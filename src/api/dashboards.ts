@@ -7,7 +7,7 @@ import { type DashboardPatch, dashboardSchema, patchSchema } from '../docroot/da
 import type { Resource } from '../docroot/registry/registry.ts';
 import type { Context } from '../http/context.ts';
 import { lifecycle } from '../http/lifecycle.ts';
-import { emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
+import { jsonReply, type Reply } from '../http/reply/reply.ts';
 import { readOnlyMode } from '../http/route.ts';
 import {
   changeDashboard,
@@ -18,6 +18,14 @@ import {
 } from '../operations/files/dashboards.ts';
 import { ifMatch, ifMatchOf } from './companions.ts';
 
+const queryModel = Type.Object({
+  query: Type.String({ description: 'Up to the terms of the time range' }),
+  rest: Type.Union([Type.String(), Type.Null()], {
+    description: 'What comes after those terms; null: it has no range',
+  }),
+  is_sql: Type.Boolean({ description: 'For /api/sql' }),
+  problem: Type.Union([Type.String(), Type.Null()], { description: 'Why the caller sees nothing' }),
+});
 const shownModel = Type.Object(
   {
     resource: Type.String({ description: 'Its name' }),
@@ -27,6 +35,9 @@ const shownModel = Type.Object(
     dashboard: dashboardSchema,
     texts: Type.Record(Type.String(), Type.String(), {
       description: 'HTML of the panels that are Markdown, by row and place: `0/1`',
+    }),
+    queries: Type.Record(Type.String(), queryModel, {
+      description: 'What panels run for the caller, by row and place; of choices by `variables/0`',
     }),
   },
   { $id: 'ShownDashboard' },
@@ -87,9 +98,8 @@ export const dashboardRoutes = new Elysia({ name: 'dashboards' })
   .get(
     '/_svc/dashboards/*',
     async ({ ask }) => {
-      const shown = await readDashboard(ask.services, ask.caller, await dashboardOf(ask, 'read'));
-      if (ask.isNotModified(shown.version)) return { ...emptyReply(304), etag: shown.version };
-      return reply(shown);
+      const resource = await dashboardOf(ask, 'read');
+      return reply(await readDashboard(ask.services, ask.user, resource));
     },
     {
       describes: {
@@ -141,8 +151,8 @@ async function dashboardOf(context: Context, verb: Verb): Promise<Resource> {
   return resource;
 }
 
-function reply({ version, ...shown }: ShownDashboard): Reply {
-  return jsonReply({ ...shown, version }, { etag: version });
+function reply(shown: ShownDashboard): Reply {
+  return jsonReply(shown, { etag: shown.version });
 }
 
 function patchOf(body: unknown): DashboardPatch {

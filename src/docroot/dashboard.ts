@@ -12,8 +12,8 @@ const MAX_VARIABLES = 20;
 const MAX_TEXT = 64 * 1024;
 const MAX_NAME = 200;
 
-const REFRESHES = ['off', '10s', '30s', '1m', '5m', '15m', '30m', '1h'] as const;
-const FORMS = [
+export const REFRESHES = ['off', '10s', '30s', '1m', '5m', '15m', '30m', '1h'] as const;
+export const FORMS = [
   'single',
   'line',
   'area',

@@ -4,6 +4,7 @@ import documentStyle from './assets/document.css' with { type: 'text' };
 import uplotStyle from 'uplot/dist/uPlot.min.css' with { type: 'text' };
 import adminStyle from './assets/admin.css' with { type: 'text' };
 import chartsStyle from './assets/charts.css' with { type: 'text' };
+import dashboardStyle from './assets/dashboard.css' with { type: 'text' };
 import docsStyle from './assets/docs.css' with { type: 'text' };
 import eventsStyle from './assets/events.css' with { type: 'text' };
 import guideStyle from './assets/guide.css' with { type: 'text' };
@@ -36,6 +37,8 @@ const contents = {
   'admin.css': [CSS, adminStyle],
   'admin.js': [SCRIPT, bundledScript('admin')],
   'charts.css': [CSS, chartsStyle],
+  'dashboard.css': [CSS, dashboardStyle],
+  'dashboard.js': [SCRIPT, bundledScript('dashboard')],
   'docs.css': [CSS, docsStyle],
   'document.css': [CSS, documentStyle],
   'events.css': [CSS, eventsStyle],

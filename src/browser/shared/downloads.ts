@@ -33,7 +33,7 @@ export function startDownloads(): void {
     event.preventDefault();
     link.closest<HTMLElement>('[popover]')?.hidePopover();
     link.closest('details')?.removeAttribute('open');
-    void download(link.href, link.dataset['download'] || 'file');
+    void saveAnswer(link.href, link.dataset['download'] || 'file');
   });
   addEventListener('beforeunload', (event) => {
     // Leaving the page aborts its downloads.
@@ -41,7 +41,8 @@ export function startDownloads(): void {
   });
 }
 
-async function download(href: string, label: string): Promise<void> {
+/** `init`: of a request that is no link, which the browser cannot repeat by itself. */
+export async function saveAnswer(href: string, label: string, init?: RequestInit): Promise<void> {
   const stopper = new AbortController();
   const startedAt = performance.now();
   const work = beginWork(`Download as ${label}`, () => stopper.abort());
@@ -51,7 +52,7 @@ async function download(href: string, label: string): Promise<void> {
   tell();
   running++;
   try {
-    const response = await fetch(onSite(href), { signal: stopper.signal });
+    const response = await fetch(onSite(href), { ...init, signal: stopper.signal });
     if (!response.ok || response.body === null) {
       const { status, message } = await refusalOf(response);
       work.end(status === 401 ? 'You are signed out: sign in again.' : message, null);
@@ -63,6 +64,7 @@ async function download(href: string, label: string): Promise<void> {
     if (file === null) {
       stopper.abort();
       const most = localSize(MAX_BYTES);
+      if (init !== undefined) return work.end(`It is larger than ${most}: ask for less.`, null);
       // The browser starts over, and writes to disk as it reads.
       const told = `It is larger than ${most}, so your browser downloads it: see its own list.`;
       work.end(told, HANDED_OVER_MS);

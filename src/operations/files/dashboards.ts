@@ -8,6 +8,7 @@ import type { DashboardPatch, ReadDashboard } from '../../docroot/dashboard.ts';
 import { versionOf } from '../../docroot/documents.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import { mayAccess, type Origin, record, requireAccess } from '../access.ts';
+import { type PanelQuery, panelQueries } from './panel-queries.ts';
 
 export interface ShownDashboard extends ReadDashboard {
   readonly resource: string;
@@ -15,6 +16,7 @@ export interface ShownDashboard extends ReadDashboard {
   readonly may_write: boolean;
   /** Of the file: its `ETag`. */
   readonly version: string;
+  readonly queries: Readonly<Record<string, PanelQuery>>;
 }
 
 /** Throws as `requireAccess`, and `not-found` for a name that is no dashboard. */
@@ -48,7 +50,7 @@ export async function listDashboards(
 /** Throws `not-found`, and `unreadable-file` with the line of what is wrong. */
 export async function readDashboard(
   services: App,
-  caller: Caller,
+  caller: Principal,
   resource: Resource,
 ): Promise<ShownDashboard> {
   const { documents } = services;
@@ -59,18 +61,23 @@ export async function readDashboard(
 }
 
 async function shown(
-  { db, config }: App,
-  caller: Caller,
+  services: App,
+  caller: Principal,
   resource: Resource,
   { dashboard, texts }: ReadDashboard,
   version: string,
 ): Promise<ShownDashboard> {
-  const mayWrite =
-    caller !== null &&
-    !config.readonly &&
-    mayAccess(await loadGrants(db, caller), resource, 'write');
+  const grants = await loadGrants(services.db, caller);
   const { canonical, rel } = resource;
-  return { resource: canonical, file_name: rel, may_write: mayWrite, version, dashboard, texts };
+  return {
+    resource: canonical,
+    file_name: rel,
+    may_write: !services.config.readonly && mayAccess(grants, resource, 'write'),
+    version,
+    dashboard,
+    texts,
+    queries: await panelQueries(services, caller, dashboard),
+  };
 }
 
 export interface DashboardChange {

@@ -63,7 +63,7 @@ export interface EventQueryView {
 }
 
 /** Both ends in one value, so that the choice works without script. A span without an end lasts until now. */
-const SPANS = [
+export const SPANS = [
   ['-15m', 'Last 15 minutes'],
   ['-1h', 'Last hour'],
   ['-4h', 'Last 4 hours'],

@@ -20,6 +20,7 @@ import { historyReply } from '../../api/history.ts';
 import { requireAccess } from '../../operations/access.ts';
 import { findByPath } from '../../operations/files/content.ts';
 import { READ_METHODS, requireWritable, summariseRows } from '../../operations/files/datasets.ts';
+import { dashboardReply } from './dashboard.tsx';
 import { contentReply } from './content-reply.ts';
 import { ASK } from '../events/explorer-state.ts';
 import { datasetPageReply } from './dataset.ts';
@@ -119,6 +120,10 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
   const forLinks = area === 'ui' ? 'rows' : 'file';
   const address = { area, name, path };
   const resource = await findByPath(services, caller, origin, address, verb, forLinks);
+  if (area === 'ui' && resource.type === 'dashboard') {
+    requireRead(method);
+    return dashboardReply(context, resource);
+  }
   if (area !== 'ui' || resource.family === 'content') {
     return contentReply(context, resource);
   }
