@@ -75,6 +75,8 @@ function spellingOf(text: string): ToStringOptions {
   const indents = [...text.matchAll(/^( +)[^\s#]/gm)].map(([, spaces]) => spaces!.length);
   return {
     lineWidth: 0,
+    // Texts in queries have double quotes.
+    singleQuote: true,
     indent: Math.max(2, Math.min(8, ...indents)),
     indentSeq: /^\w+:[ \t]*(?:#.*)?\n(?:[ \t]*#.*\n)*- /m.exec(text) === null,
     flowCollectionPadding: /[[{] \S/.test(text),

@@ -10,6 +10,7 @@ import { docsPage } from '../../src/pages/docs/docs.tsx';
 import { operationPage } from '../../src/pages/docs/operation.tsx';
 import { reference } from '../../src/language/reference.ts';
 import { searchLanguagePage } from '../../src/pages/events/search-language.tsx';
+import { dashboardPage } from '../../src/pages/files/dashboard.tsx';
 import { documentPage } from '../../src/pages/files/document.tsx';
 import { galleryPage } from '../../src/pages/files/media.tsx';
 import { playerPage } from '../../src/pages/files/media.tsx';
@@ -689,6 +690,25 @@ describe('DS-184, DS-208: pages', () => {
         body: '<p>text</p>',
         facts: [{ name: EVIL, text: EVIL }],
         outline: [1, 2, 3].map((level) => ({ level, anchor: EVIL, text: EVIL })),
+      },
+      frame,
+    ),
+    dashboard: renderPage(
+      dashboardPage,
+      {
+        resource: EVIL,
+        file_name: EVIL,
+        may_write: true,
+        version: EVIL,
+        dashboard: {
+          title: EVIL,
+          description: EVIL,
+          time: { earliest: EVIL, latest: EVIL },
+          rows: [{ title: EVIL, panels: [{ title: EVIL, query: EVIL }, { text: EVIL }] }],
+        },
+        // Went through the allow list of Markdown.
+        texts: { '0/1': '<p>text</p>' },
+        queries: { '0/0': { query: EVIL, rest: EVIL, is_sql: false, problem: EVIL } },
       },
       frame,
     ),

@@ -2,7 +2,12 @@
 import type { DashboardPanel } from '../../docroot/dashboard.ts';
 import { shownText } from '../../pages/grid/model.ts';
 import { make, makeTable, scrollBox } from '../shared/element.ts';
-import { type ChartForm, type ChartPoint, drawChart } from '../shared/chart/chart.ts';
+import {
+  type ChartData,
+  type ChartForm,
+  type ChartPoint,
+  drawChart,
+} from '../shared/chart/chart.ts';
 import { colorIn, figureText, thresholdColor } from '../shared/chart/look.ts';
 import { type ColorName, isColorName, meaningOf } from '../shared/chart/palette.ts';
 import { localTime, serverMoment } from '../shared/times.ts';
@@ -39,8 +44,9 @@ export function drawResult(place: HTMLElement, drawing: Drawing): void {
   const { options = {} } = panel;
   const { unit, decimals, thresholds = [], log = false, min, max } = options;
   const { chosen } = drawing;
+  const data = form === 'bar' || form === 'stacked-bar' || form === 'pie' ? named(result) : result;
   const room = place.clientHeight;
-  drawChart(place, result, {
+  drawChart(place, data, {
     form: form as ChartForm,
     label: drawing.title,
     // Below it the legend; a box without height is not laid out yet.
@@ -55,6 +61,22 @@ export function drawResult(place: HTMLElement, drawing: Drawing): void {
     colors: seriesColors(options.colors ?? {}),
     ...(chosen !== null && { chosen: (point) => chosen(clickedPoint(point)) }),
   });
+}
+
+/** Bars stand for the values of the first column, also where those are numbers such as a status. */
+function named(result: Result): ChartData {
+  const { columns, rows } = result;
+  const [first] = columns;
+  if (
+    first === undefined ||
+    columns.length < 2 ||
+    !columns.every(({ type }) => type === 'number' || type === 'integer')
+  )
+    return result;
+  return {
+    columns: [{ ...first, type: 'string' }, ...columns.slice(1)],
+    rows: rows.map((row) => ({ ...row, [first.name]: String(row[first.name] ?? '') })),
+  };
 }
 
 /** Words such as `error` are colours of the palette by their meaning. */

@@ -41,7 +41,7 @@ export function rowView(title: string | undefined, views: PanelView[]): RowView 
   return { element, grid, views };
 }
 
-export function dashboardAddress(resource: string): string {
+function dashboardAddress(resource: string): string {
   return `/_svc/dashboards/${resource.split('/').map(encodeURIComponent).join('/')}`;
 }
 
@@ -82,7 +82,10 @@ class Editor {
       this.#title,
       quietButton('Add a panel', () => this.#add(), { id: 'add-panel' }),
       make('button.small', { type: 'button', onclick: () => void this.#save() }, 'Save'),
-      quietButton('Cancel', () => location.reload()),
+      quietButton('Cancel', () => {
+        this.#steps.length = 0;
+        location.reload();
+      }),
     );
     this.#root.classList.add('editing');
     this.#root.querySelector('#dashboard-bar')!.after(bar);

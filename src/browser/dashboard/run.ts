@@ -30,8 +30,9 @@ export function requestOf(
   choices: Choices,
   maxAge: number,
 ): PanelRequest | null {
+  if (query !== null && query.problem !== null) return null;
   if (panel.dataset !== undefined) return ofDataset(panel, choices);
-  if (query === null || query.problem !== null) return null;
+  if (query === null) return null;
   const { form = 'table' } = panel;
   return {
     address: query.is_sql ? '/api/sql' : '/search2/api/run/',

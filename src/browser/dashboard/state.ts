@@ -48,7 +48,7 @@ export function spanText({ earliest, latest }: Span): string {
   return latest === '' || latest === 'now' ? earliest : `${earliest}..${latest}`;
 }
 
-export function firstValue({ type, default: first = '' }: DashboardVariable): string {
+function firstValue({ type, default: first = '' }: DashboardVariable): string {
   if (typeof first !== 'object') return String(first);
   return type === 'time' ? spanText({ earliest: '', latest: '', ...first }) : '';
 }

@@ -5,6 +5,8 @@ import type { Caller, Principal, Verb } from '../../accounts/rights/principal.ts
 import { AppError } from '../../base/errors.ts';
 import { hashFile, isRacy } from '../../base/files/file-stamp.ts';
 import type { DashboardPatch, ReadDashboard } from '../../docroot/dashboard.ts';
+import type { KeptVersion } from '../../docroot/file-versions.ts';
+import { sha256Hex } from '../../base/ids.ts';
 import { versionOf } from '../../docroot/documents.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import { mayAccess, type Origin, record, requireAccess } from '../access.ts';
@@ -100,11 +102,13 @@ export async function changeDashboard(
   resource: Resource,
   { patch, ifMatch, isDryRun }: DashboardChange,
 ): Promise<ShownDashboard> {
-  const { documents, locks, registry, workers, cache } = services;
+  const { documents, locks, registry, workers, cache, versions } = services;
   const { rel } = resource;
   const lock = isDryRun
     ? null
     : await locks.acquire({ resource: rel, owner: caller.username, reason: 'write:update' });
+  let kept = null as KeptVersion | null;
+  let isMade = false;
   try {
     const file = await documents.open(resource);
     const base = file.stamp;
@@ -121,9 +125,17 @@ export async function changeDashboard(
       base,
       ...(baseHash !== undefined && { baseHash }),
       text,
-      beforeCommit: () => lock.check(),
+      beforeCommit: async () => {
+        await lock.check();
+        const { userId, username } = caller;
+        const nextHash = sha256Hex(text);
+        kept = await versions.keep(rel, { userId, username, action: 'update', nextHash });
+        return kept.stamp;
+      },
     });
+    isMade = true;
   } finally {
+    await kept?.close(isMade);
     await lock?.release();
   }
   cache.drop(rel);

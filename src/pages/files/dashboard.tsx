@@ -30,7 +30,7 @@ export async function dashboardReply(context: Context, resource: Resource): Prom
   return pageReply(context, dashboardPage, view);
 }
 
-const dashboardPage: Page<ShownDashboard> = {
+export const dashboardPage: Page<ShownDashboard> = {
   name: 'dashboard',
   layout: 'wide',
   title: ({ dashboard }) => dashboard.title,
