@@ -1,4 +1,4 @@
-/** Dashboards: shown, refreshed without flicker, narrowed, edited by keys and by pointer, on a phone (DS-260, DS-261). */
+/** Dashboards: shown, refreshed without flicker, narrowed, edited by keys and by pointer, on a phone (DS-285, DS-286). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Dashboards as files (DS-260): who may, what a broken one says, and what a change leaves as it was. */
+/** Dashboards as files (DS-285): who may, what a broken one says, and what a change leaves as it was. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ const patch = (client: Client, name: string, body: unknown, headers: Record<stri
   client.fetch(at(name), { method: 'PATCH', body: JSON.stringify(body), headers });
 const path = (name: string) => join(svc.docroot, name);
 
-describe('DS-260 who may', () => {
+describe('DS-285 who may', () => {
   test.each([
     ['anonymous', () => svc as Client, 401, 401],
     ['without a right', () => nobody, 403, 403],
@@ -81,7 +81,7 @@ describe('DS-260 who may', () => {
   });
 });
 
-test('DS-260 the file is read with its text as safe HTML', async () => {
+test('DS-285 the file is read with its text as safe HTML', async () => {
   const answer = await reader.fetch(at('ops'));
   const shown = (await answer.json()) as Record<string, unknown>;
   expect(shown).toMatchObject({
@@ -97,7 +97,7 @@ test('DS-260 the file is read with its text as safe HTML', async () => {
 
 const operation = (op: string, to: string, more: object = {}) => ({ op, path: to, ...more });
 
-test('DS-260 a change keeps comments, order and spelling of what it does not touch', async () => {
+test('DS-285 a change keeps comments, order and spelling of what it does not touch', async () => {
   writeFileSync(path('ops.dashboard.yaml'), OPS);
   const answer = await eventually(async () => {
     const sent = await patch(anna, 'ops', [
@@ -133,7 +133,7 @@ description: yes
 `);
 });
 
-describe('DS-260 a change that is refused changes nothing', () => {
+describe('DS-285 a change that is refused changes nothing', () => {
   test.each([
     [[operation('replace', '/title', { value: '' })], 422, 'title is empty'],
     [[operation('add', '/rows/0/pannels', { value: [] })], 422, "did you mean 'panels'?"],
@@ -163,7 +163,7 @@ describe('DS-260 a change that is refused changes nothing', () => {
   });
 });
 
-describe('DS-260 a broken file is listed with line and reason', () => {
+describe('DS-285 a broken file is listed with line and reason', () => {
   const expectReason = async (text: string, reason: string): Promise<void> => {
     writeFileSync(path('bad.dashboard.yaml'), text);
     await eventually(async () => {
@@ -213,7 +213,7 @@ describe('DS-260 a broken file is listed with line and reason', () => {
   });
 });
 
-test('DS-260 a dashboard is found by its title, its texts and its queries', async () => {
+test('DS-285 a dashboard is found by its title, its texts and its queries', async () => {
   writeFileSync(
     path('found.dashboard.yaml'),
     'title: Zebra\nrows:\n  - panels:\n      - text: quagga\n      - query: okapi=1\n',

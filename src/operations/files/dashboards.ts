@@ -69,12 +69,15 @@ async function shown(
   { dashboard, texts }: ReadDashboard,
   version: string,
 ): Promise<ShownDashboard> {
-  const grants = await loadGrants(services.db, caller);
+  const mayWrite =
+    caller.link === undefined &&
+    !services.config.readonly &&
+    mayAccess(await loadGrants(services.db, caller), resource, 'write');
   const { canonical, rel } = resource;
   return {
     resource: canonical,
     file_name: rel,
-    may_write: !services.config.readonly && mayAccess(grants, resource, 'write'),
+    may_write: mayWrite,
     version,
     dashboard,
     texts,

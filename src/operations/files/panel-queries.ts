@@ -38,6 +38,8 @@ export async function panelQueries(
   caller: Principal,
   { variables = [], rows }: Dashboard,
 ): Promise<Record<string, PanelQuery>> {
+  // Whoever follows a link runs nothing in the name of its maker.
+  if (caller.link !== undefined) return refusedAll(rows);
   const grants = await loadGrants(services.db, caller);
   const slice = new TimeSlice();
   const found: Record<string, PanelQuery> = {};
@@ -53,6 +55,16 @@ export async function panelQueries(
     }
   }
   return found;
+}
+
+function refusedAll(rows: Dashboard['rows']): Record<string, PanelQuery> {
+  return Object.fromEntries(
+    rows.flatMap(({ panels }, index) =>
+      panels.flatMap(({ text }, at) =>
+        text === undefined ? [[`${index}/${at}`, refused(NOT_YOURS)] as const] : [],
+      ),
+    ),
+  );
 }
 
 async function ofPanel(
