@@ -58,7 +58,7 @@ function start(root: HTMLElement, bar: HTMLFormElement): void {
   }
   function whenDue(): void {
     if (document.hidden || root.classList.contains('editing')) return;
-    void tellChange(root, shown);
+    void followFile(shown);
     void runAll(false);
   }
   panels.replaceChildren(...rows.map(({ element }) => element));
@@ -134,7 +134,7 @@ function askForSpan(choices: Choices, done: () => void): void {
 }
 
 /** The file may have changed meanwhile; the page is drawn anew from it when it is next loaded. */
-async function tellChange(root: HTMLElement, { resource, version }: Shown): Promise<void> {
+async function followFile({ resource, version }: Shown): Promise<void> {
   const path = resource.split('/').map(encodeURIComponent).join('/');
   try {
     const answer = await ask(`/_svc/dashboards/${path}`);

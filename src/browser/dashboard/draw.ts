@@ -2,12 +2,10 @@
 import type { DashboardPanel } from '../../docroot/dashboard.ts';
 import { shownText } from '../../pages/grid/model.ts';
 import { make, makeTable, scrollBox } from '../shared/element.ts';
-import {
-  type ChartData,
-  type ChartForm,
-  type ChartPoint,
-  drawChart,
-} from '../shared/chart/chart.ts';
+import { drawChart } from '../shared/chart/chart.ts';
+import type { ChartData } from '../shared/chart/data.ts';
+import type { ChartForm } from '../shared/chart/forms.ts';
+import type { ChartPoint } from '../shared/chart/options.ts';
 import { colorIn, figureText, thresholdColor } from '../shared/chart/look.ts';
 import { type ColorName, isColorName, meaningOf } from '../shared/chart/palette.ts';
 import { localTime, serverMoment } from '../shared/times.ts';
