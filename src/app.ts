@@ -60,6 +60,7 @@ type PublishedFiles = Pick<
   | 'past'
   | 'locks'
   | 'uploads'
+  | 'moves'
   | 'cache'
   | 'documents'
   | 'workers'
@@ -243,6 +244,7 @@ export async function openApp(
     past,
     locks,
     uploads,
+    moves: docroot.moves,
     cache,
     documents,
     workers: docroot.workers,

@@ -11,6 +11,7 @@ import { apiKeyRoutes } from './api/api-keys.ts';
 import { changesRoutes } from './api/changes.ts';
 import { companionRoutes } from './api/companions.ts';
 import { dashboardRoutes } from './api/dashboards.ts';
+import { fileRoutes } from './api/files.ts';
 import { historyRoutes } from './api/history.ts';
 import { authRoutes } from './api/auth.ts';
 import { elasticRoutes } from './api/events/elastic.ts';
@@ -89,6 +90,7 @@ export const plugins: readonly AnyElysia[] = [
   assetRoutes,
   companionRoutes,
   dashboardRoutes,
+  fileRoutes,
   historyRoutes,
   changesRoutes,
   paletteRoute,

@@ -268,6 +268,39 @@ export const settings = {
     unit: BYTES,
     summary: 'Most that all uploads through one link may hold together.',
   }),
+  'files.changes': boolean({
+    default: true,
+    live: true,
+    summary:
+      'Those who may write a file may edit its text, rename, move and delete it, and make folders.',
+  }),
+  'files.max_text_bytes': bytes({
+    default: 2 * 2 ** 20,
+    max: 64 * 2 ** 20,
+    live: true,
+    unit: BYTES,
+    summary: 'Largest text that is edited as a whole.',
+  }),
+  'files.trash_days': integer({
+    default: 30,
+    min: 1,
+    max: 36_500,
+    live: true,
+    unit: 'days',
+    summary: 'Age at which deleted files are gone for good.',
+  }),
+  'files.trash_max_bytes': bytes({
+    default: 10 * 2 ** 30,
+    max: 2 ** 50,
+    live: true,
+    unit: BYTES,
+    summary: 'Room for deleted files; the oldest go first, the newest stays.',
+  }),
+  'webdav.enabled': boolean({
+    default: false,
+    live: true,
+    summary: 'Offers the folder as a drive at `/dav/`.',
+  }),
   'oidc.issuer': text({
     default: '',
     range: 'https URL, http on this machine',

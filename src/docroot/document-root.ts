@@ -56,6 +56,11 @@ export class DocumentRoot {
     return components[0] !== '_svc' && !components.some(isIgnoredComponent);
   }
 
+  /** A folder with the state in it. */
+  holdsState(rel: string): boolean {
+    return this.#stateRel !== null && isAtOrBelow(this.#stateRel, rel);
+  }
+
   isState(rel: string): boolean {
     return this.#stateRel !== null && isAtOrBelow(rel, this.#stateRel);
   }

@@ -19,7 +19,10 @@ const STALE_AFTER_MS = 24 * 60 * 60 * 1000;
 const DELETE_RETRY_MS = 1000;
 
 export type LockReason =
-  `write:${'create' | 'update' | 'delete' | 'upsert' | 'batch' | 'companion'}` | 'upload';
+  | `write:${'create' | 'update' | 'delete' | 'upsert' | 'batch' | 'companion'}`
+  | 'upload'
+  | 'move'
+  | 'trash';
 
 export interface HeldLock {
   readonly id: number;
@@ -73,6 +76,15 @@ export class FileLocks {
 
   stats(): { readonly held: number; readonly timeouts: number } {
     return { held: this.#held.size, timeouts: this.#timeouts };
+  }
+
+  /** Of files below a folder; null when none is held. */
+  async heldBelow(folder: string): Promise<{ readonly resource: string } | null> {
+    return this.#options.db.get<{ resource: string }>(
+      // Zero follows the slash.
+      'SELECT resource FROM locks WHERE resource >= ? AND resource < ? AND expires_at > ? ORDER BY resource LIMIT 1',
+      [`${folder}/`, `${folder}0`, timestamp(this.#options.clock.now())],
+    );
   }
 
   async releaseAll(): Promise<void> {

@@ -10,6 +10,7 @@ import { ReplacedFiles } from '../base/files/replaced-files.ts';
 import type { ChildPool } from '../processes/child-pool.ts';
 import type { Config } from '../config/settings.ts';
 import { type EditFeed, Edits } from '../tables/edit/edits.ts';
+import { moveOwnership } from '../accounts/rights/upload-groups.ts';
 import type { Table } from '../tables/copy/table.ts';
 import type { TableTarget } from '../tables/copy/table-target.ts';
 import { Tables } from '../tables/copy/tables.ts';
@@ -27,6 +28,7 @@ import { FirstReads } from './parsing/first-reads.ts';
 import type { Kind } from './kind.ts';
 import { createKindTable } from './registry/kind-table.ts';
 import { FileLocks } from './locks.ts';
+import { FileMoves } from './moves/file-moves.ts';
 import { openForRead, type OpenedFile, targetPath } from './opener.ts';
 import { ParseWorkers } from './parsing/parse-workers.ts';
 import { ARRIVALS_FILE } from './registry/arrivals.ts';
@@ -82,6 +84,7 @@ export interface Docroot {
   readonly versions: FileVersions;
   readonly past: PastTables;
   readonly uploads: Uploads;
+  readonly moves: FileMoves;
   readonly cache: CacheEntries;
   readonly documents: Documents;
   /** Only in the serving process. `onTouched` follows the registry's update. */
@@ -178,6 +181,19 @@ export function openDocroot(options: DocrootOptions): Docroot {
   const cache = new CacheEntries(clock);
   const copiesOfUnmounted = new CopiesOfUnmounted({ registry, tables, log });
   forgetChanges(registry, tables, cache, copiesOfUnmounted);
+  const moves = new FileMoves({
+    registry,
+    locks,
+    tables,
+    versions,
+    log,
+    now,
+    followed: async (was, to) => {
+      await changeLog.renamed(was, to);
+      await moveOwnership(options.db, was, to);
+    },
+    limits: () => config().files,
+  });
   let stopWatching = async (): Promise<void> => {};
   let isStopped = false;
 
@@ -215,6 +231,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
     changeLog,
     versions,
     past,
+    moves,
     uploads: new Uploads({
       registry,
       kindOf,
@@ -252,6 +269,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
         await replaced.removeLeftovers();
         await versions.settle();
         await past.close();
+        await moves.recover();
       }
       await registry.rescan();
       // Worksheets have names only after their workbook was opened.

@@ -45,7 +45,16 @@ test('every summary is one sentence', () => {
 
 test('the settings that a reload applies are those of DS-199', () => {
   const live = settingKeys.filter((key) => settingAt(key).live === true);
-  const sections = ['logging.', 'upload.', 'limits.', 'locks.', 'history.', 'sharing.'];
+  const sections = [
+    'logging.',
+    'upload.',
+    'files.',
+    'webdav.',
+    'limits.',
+    'locks.',
+    'history.',
+    'sharing.',
+  ];
   sections.push('deliveries.', 'findings.');
   // EV-107.
   sections.push('events.throttle.', 'events.limits.', 'events.retention.', 'events.extractors');

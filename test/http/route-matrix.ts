@@ -220,6 +220,16 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   'GET /_svc/resources': signedIn('/_svc/resources', 200),
   'GET /_svc/changes': signedIn('/_svc/changes', 200),
   'GET /_svc/changes/{name:rest}': readers('/_svc/changes/no-such', 404),
+  'GET /_svc/files': signedIn('/_svc/files', 200),
+  'GET /_svc/files/{path:rest}': readers('/_svc/files/no-such', 404),
+  'PUT /_svc/files/{path:rest}': writers('/_svc/files/no-such/x.csv', 404, { body: {} }),
+  'POST /_svc/files/{path:rest}': writers('/_svc/files/no-such/x', 404, {
+    body: { action: 'create_folder' },
+  }),
+  'DELETE /_svc/files/{path:rest}': writers('/_svc/files/no-such', 404),
+  'GET /_svc/trash': signedIn('/_svc/trash', 200),
+  'POST /_svc/trash/{id}': signedIn('/_svc/trash/no-such', 404, { body: {} }),
+  'DELETE /_svc/trash/{id}': superusers('/_svc/trash/no-such', 404),
   'GET /_svc/history/{name:rest}': readers('/_svc/history/no-such', 404),
   'POST /_svc/history/{name:rest}': readers('/_svc/history/no-such', 404, {
     body: {},

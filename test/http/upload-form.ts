@@ -53,8 +53,10 @@ export async function send(
   client: Client,
   body: Bun.BodyInit,
   headers: Readonly<Record<string, string>> = {},
+  folder = '',
 ): Promise<UploadAnswer> {
-  const response = await client.fetch('/api/uploads', {
+  const place = folder === '' ? '' : `?folder=${encodeURIComponent(folder)}`;
+  const response = await client.fetch(`/api/uploads${place}`, {
     method: 'POST',
     body,
     headers: { 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}`, ...headers },
@@ -75,8 +77,9 @@ export function upload(
   filename: string,
   content: string | Uint8Array,
   type?: string,
+  folder?: string,
 ): Promise<UploadAnswer> {
-  return send(client, formOf([field('filename', filename), file(content, type)]));
+  return send(client, formOf([field('filename', filename), file(content, type)]), {}, folder);
 }
 
 /** Everything at the top of the document root but the state: also what is hidden, such as temporary files. */

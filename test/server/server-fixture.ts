@@ -247,7 +247,7 @@ function pluginOf(routes: readonly TestRoute[]): AnyElysia {
 function emptyFolder(
   folder: string,
   { db, clock, log }: Pick<ServerServices, 'db' | 'clock' | 'log'>,
-): Pick<ServerServices, 'registry' | 'uploads' | 'search' | 'documents'> {
+): Pick<ServerServices, 'registry' | 'uploads' | 'moves' | 'search' | 'documents'> {
   const kindOf = () => undefined;
   const root = new DocumentRoot(folder, folder);
   const registry = new Registry({ root, kindOf, log, startedAtMs: null });
@@ -268,6 +268,7 @@ function emptyFolder(
         log,
       }),
     } as Partial<ServerServices['search']> as ServerServices['search'],
+    moves: { isFolder: () => false } as Partial<ServerServices['moves']> as ServerServices['moves'],
     uploads: new Uploads({
       registry,
       kindOf,

@@ -63,6 +63,37 @@ export async function settlePromises(
   }
 }
 
+/**
+ * A moved file stays its uploader's, under the new name alone. Of a folder, all below it. Another group of the new name
+ * wins: then the old one is left as that of a deleted file.
+ */
+export async function moveOwnership(db: Database, from: string, to: string): Promise<void> {
+  const groups = await db.all<Group>(
+    'SELECT id, name, description FROM groups WHERE name = ? OR (name >= ? AND name < ?)',
+    [nameOf(from), nameOf(`${from}/`), nameOf(`${from}0`)],
+  );
+  for (const { id, name } of groups) {
+    const old = name.slice(nameOf('').length);
+    const moved = to + old.slice(from.length);
+    await db.transaction(async (tx) => {
+      if ((await findGroup(tx, nameOf(moved))) !== null) return;
+      await tx.run('UPDATE groups SET name = ?, description = ? WHERE id = ?', [
+        nameOf(moved),
+        `Uploaded ${moved}`,
+        id,
+      ]);
+      for (const { id: permissionId, resource, action } of await listGroupPermissions(tx, id)) {
+        if (resource !== old && resource !== `${old}/*`) continue;
+        const own = { resource: moved + resource.slice(old.length), action, description: null };
+        const permission =
+          (await findPermission(tx, own.resource, action)) ?? (await createPermission(tx, own));
+        await unassignPermission(tx, id, permissionId);
+        await assignPermission(tx, id, permission.id);
+      }
+    });
+  }
+}
+
 async function ownGroup(db: Database, upload: CreatedUpload, description: string): Promise<void> {
   const { filename, userId, resource } = upload;
   await db.transaction(async (tx) => {

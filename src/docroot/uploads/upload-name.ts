@@ -82,6 +82,12 @@ export function requireAllowedExtension(name: string, rules: UploadNameRules): v
   }
 }
 
+/** Handler files, and what their imports would resolve to. */
+export function isCodeName(name: string): boolean {
+  const plain = plainest(name);
+  return CONTROL_NAMES.has(plain) || CODE_EXTENSIONS.has(extensionOf(plain));
+}
+
 /** The name without everything that some system ignores: letter case, full-width forms, streams, final dots. */
 function plainest(name: string): string {
   return name

@@ -9,11 +9,12 @@ import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { ChangedDuringWrite, replaceFile, writeFailure } from '../../base/files/atomic-file.ts';
-import { isAbsence } from '../../base/files/file-stamp.ts';
+import { type FileStamp, isAbsence } from '../../base/files/file-stamp.ts';
 import type { ReplacedFiles } from '../../base/files/replaced-files.ts';
 import { matchesDocument } from '../../accounts/rights/resource-names.ts';
 import type { FileVersions, KeptVersion } from '../file-versions.ts';
 import type { FileLocks, HeldLock } from '../locks.ts';
+import { isPlainRel } from '../document-root.ts';
 import { targetPath } from '../opener.ts';
 import type { KindTable } from '../registry/kind-table.ts';
 import type { Registry, Resource } from '../registry/registry.ts';
@@ -46,14 +47,20 @@ export interface UploadRules extends UploadNameRules {
   readonly allowedTypes: readonly string[];
 }
 
-interface UploadOrder {
+export interface UploadOrder {
+  /** Relative to the document root; `''` is the root itself. */
+  readonly folder: string;
+  /** What the new content replaces; absent: whatever the rules allow. */
+  readonly base?: FileStamp | null;
+  /** Takes the lock, where the sender does not hold it already. */
+  readonly acquire?: (rel: string) => Promise<HeldLock>;
   /** Null: the body is no form. */
   readonly fields: AsyncIterable<UploadField> | null;
   readonly owner: string;
   readonly userId: number;
   readonly rules: UploadRules;
-  /** Called once the name is known and well formed. */
-  readonly onName: (name: string) => void;
+  /** Called once the name is known and well formed, with its folder. */
+  readonly onName: (rel: string) => void;
   /**
    * Under the lock before a new file gets its name, with the `ownText` it will have; throwing abandons the upload. It
    * may still become an overwrite, when another program is quicker.
@@ -94,6 +101,11 @@ export class Uploads {
 
   constructor(options: UploadsOptions) {
     this.#options = options;
+  }
+
+  /** False: a file of that name would be stored and shown to nobody. */
+  serves(rel: string): boolean {
+    return this.#options.kindOf(rel) !== undefined;
   }
 
   /**
@@ -209,7 +221,7 @@ class Reception {
     const name = checkUploadName(await shortText(content));
     if (this.#name !== null && this.#name !== name) throw invalidUploadName();
     this.#name = name;
-    this.#order.onName(name);
+    this.#order.onName(relIn(this.#order.folder, name));
   }
 
   async *#direct(content: Chunks): AsyncGenerator<Uint8Array> {
@@ -230,8 +242,9 @@ class Reception {
 
   async #place(name: string, pieces: Chunks): Promise<Placed> {
     const { locks, replaced, versions } = this.#options;
-    const { rules, owner, userId, onCreate, onNaming } = this.#order;
+    const { rules, owner, userId, base, acquire, onCreate, onNaming } = this.#order;
     const { rel, path, isTaken } = await this.#locate(name);
+    const take = acquire ?? ((resource) => locks.acquire({ resource, owner, reason: 'upload' }));
     const held: HeldLock[] = [];
     let kept = null as KeptVersion | null;
     let isMade = false;
@@ -241,18 +254,18 @@ class Reception {
       const { overwritten } = await replaceFile({
         path,
         rel,
-        base: rules.overwrites ? 'any' : null,
+        base: base !== undefined ? base : rules.overwrites ? 'any' : null,
         pieces,
         replaced,
         beforeCommit: async () => {
-          held.push(await locks.acquire({ resource: rel, owner, reason: 'upload' }));
+          held.push(await take(rel));
           const isNew = !isThere(path);
           if (!rules.overwrites && !isNew) throw existsAlready();
           if (rules.isStrict) {
             const types = { sniffed: this.#content.sniffed(name), declared: this.#declared };
             requireFittingType(name, types, rules.allowedTypes);
           }
-          if (isNew) await onCreate(name, ownTextOf(name, this.#options));
+          if (isNew) await onCreate(rel, ownTextOf(rel, this.#options));
           await onNaming();
           if (isNew) return undefined;
           const nextHash = this.#content.checksum;
@@ -282,7 +295,8 @@ class Reception {
   async #locate(name: string): Promise<{ rel: string; path: string; isTaken: boolean }> {
     const { root } = this.#options.registry;
     const { rules } = this.#order;
-    const rel = await this.#spellingOnDisk(name);
+    const rel = relIn(this.#order.folder, await this.#spellingOnDisk(name));
+    if (!isPlainRel(rel)) throw notAllowed();
     const path = root.absolute(rel);
     const found = lstatSync(path, { throwIfNoEntry: false });
     const real = found?.isSymbolicLink() ? requireInside(root, path) : path;
@@ -300,10 +314,15 @@ class Reception {
   /** An existing file keeps its spelling: names that differ only in Unicode normalisation are one name. */
   async #spellingOnDisk(name: string): Promise<string> {
     const { root } = this.#options.registry;
-    if (!/[^\x20-\x7e]/.test(name) || isThere(root.absolute(name))) return name;
-    const names = await readdir(root.realPath);
+    const { folder } = this.#order;
+    if (!/[^\x20-\x7e]/.test(name) || isThere(root.absolute(relIn(folder, name)))) return name;
+    const names = await readdir(folder === '' ? root.realPath : root.absolute(folder));
     return names.find((one) => one.normalize('NFC') === name) ?? name;
   }
+}
+
+function relIn(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
 }
 
 function existsAlready(): AppError {

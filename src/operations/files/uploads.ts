@@ -3,7 +3,7 @@
  * Every outcome is audited.
  */
 import type { App } from '../../app.ts';
-import { grantsCover, loadGrants } from '../../accounts/rights/permissions.ts';
+import { type Grants, grantsCover, loadGrants } from '../../accounts/rights/permissions.ts';
 import type { Caller, Principal } from '../../accounts/rights/principal.ts';
 import { DOCROOT_BOUNDARY } from '../../accounts/rights/resource-names.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../accounts/rights/upload-groups.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Config } from '../../config/settings.ts';
-import type { UploadField, UploadRules } from '../../docroot/uploads/uploads.ts';
+import type { UploadField, UploadOrder, UploadRules } from '../../docroot/uploads/uploads.ts';
 import { uploadTooLarge } from '../../docroot/uploads/upload-content.ts';
 import { type Origin, record } from '../access.ts';
 
@@ -29,9 +29,15 @@ export interface UploadResult {
 /** Audited in place of a name that was never known. */
 const NO_NAME = '<missing>';
 
-export async function mayUpload(services: App, caller: Caller): Promise<boolean> {
-  const { upload, readonly } = services.config;
-  return caller !== null && upload.enabled && !readonly && (await holdsRight(services, caller));
+export async function mayUpload(services: App, caller: Caller, folder = ''): Promise<boolean> {
+  return caller !== null && (await refusalOf(services, caller, folder)) === null;
+}
+
+/** Absent members: at the top of the document root, by the rules of uploads. */
+export interface UploadPlace extends Partial<Pick<UploadOrder, 'folder' | 'base' | 'acquire'>> {
+  /** Null: the caller may do it now. */
+  readonly refusal?: () => Promise<AppError | null>;
+  readonly rules?: Partial<UploadRules>;
 }
 
 /**
@@ -46,8 +52,15 @@ export async function uploadFile(
   origin: Origin,
   fields: AsyncIterable<UploadField> | null,
   beforeNaming: () => Promise<void>,
+  place: UploadPlace = {},
 ): Promise<UploadResult> {
-  await requireUpload(services, caller, origin);
+  const {
+    folder = '',
+    refusal = () => refusalOf(services, caller, folder),
+    rules,
+    ...order
+  } = place;
+  await requireUpload(services, caller, origin, refusal);
   let name = NO_NAME;
   let promised = null as { readonly resource: string | null } | null;
   let isKept = false;
@@ -55,10 +68,12 @@ export async function uploadFile(
   const { userId } = caller;
   try {
     const stored = await services.uploads.store({
+      ...order,
       fields,
+      folder,
       owner: caller.username,
       userId,
-      rules: rulesOf(services.config.upload),
+      rules: { ...uploadRules(services.config.upload), ...rules },
       onName: (found) => (name = found),
       onCreate: async (filename, resource) => {
         promised = { resource };
@@ -66,7 +81,7 @@ export async function uploadFile(
       },
       onNaming: async () => {
         await beforeNaming();
-        const gone = await refusalOf(services, caller);
+        const gone = await refusal();
         if (gone !== null) throw gone;
       },
       onPlaced: (isNew) => {
@@ -86,7 +101,7 @@ export async function uploadFile(
       `${operation} ${name}`,
     );
     const { size, sniffed, checksum } = stored;
-    return { path: name, size, mime_type: sniffed, checksum, operation };
+    return { path: stored.name, size, mime_type: sniffed, checksum, operation };
   } catch (error) {
     const failure = failureOf(error);
     if (promised !== null && !isKept) await withdraw(services, name);
@@ -137,17 +152,24 @@ export async function requireUpload(
   services: App,
   caller: Principal,
   origin: Origin,
+  refusal: () => Promise<AppError | null>,
 ): Promise<void> {
-  const refusal = await refusalOf(services, caller);
-  if (refusal === null) return;
-  await noteDeniedUpload(services, caller, origin, refusal);
-  throw refusal;
+  const reason = await refusal();
+  if (reason === null) return;
+  await noteDeniedUpload(services, caller, origin, reason);
+  throw reason;
 }
 
-async function refusalOf(services: App, caller: Principal): Promise<AppError | null> {
+/** Null: the caller may upload into that folder now. */
+export async function refusalOf(
+  services: App,
+  caller: Principal,
+  folder: string,
+): Promise<AppError | null> {
   const { config } = services;
-  if (!(await holdsRight(services, caller))) {
-    return new AppError('permission-denied', 'Permission denied: write on document root');
+  if (!mayPlace(await loadGrants(services.db, caller), folder)) {
+    const place = folder === '' ? 'document root' : folder;
+    return new AppError('permission-denied', `Permission denied: write on ${place}`);
   }
   if (config.readonly) {
     const headers = { Allow: 'GET, HEAD, OPTIONS' };
@@ -157,11 +179,15 @@ async function refusalOf(services: App, caller: Principal): Promise<AppError | n
   return new AppError('permission-denied', 'Uploads are disabled');
 }
 
-async function holdsRight({ db }: App, caller: Principal): Promise<boolean> {
-  return grantsCover(await loadGrants(db, caller), [DOCROOT_BOUNDARY], 'write');
+/**
+ * New names in a folder are given by who may write all that lies in it; at the top by who holds the right to upload,
+ * which no other right includes.
+ */
+export function mayPlace(grants: Grants, folder: string): boolean {
+  return grantsCover(grants, [folder === '' ? DOCROOT_BOUNDARY : `${folder}/`], 'write');
 }
 
-function rulesOf(upload: Config['upload']): UploadRules {
+export function uploadRules(upload: Config['upload']): UploadRules {
   return {
     maxBytes: upload.max_size_bytes,
     overwrites: upload.collision_policy === 'overwrite',

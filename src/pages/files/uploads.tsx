@@ -3,6 +3,7 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { AppError } from '../../base/errors.ts';
+import { withoutEndSlashes } from '../../base/paths.ts';
 import { sizeText } from '../../base/text/size-text.ts';
 import type { Config } from '../../config/settings.ts';
 import { pageAddress } from '../../docroot/registry/addresses.ts';
@@ -21,6 +22,7 @@ import { jsonError } from '../../http/reply/errors.ts';
 import { jsonReply, type Reply } from '../../http/reply/reply.ts';
 import {
   noteDeniedUpload,
+  refusalOf,
   requireUpload,
   uploadFile,
   type UploadResult,
@@ -66,7 +68,7 @@ export const uploadRefusedPage: Page<UploadRefusedView> = {
 
 const uploadResult = Type.Object(
   {
-    path: Type.String({ description: 'File name in the document root' }),
+    path: Type.String({ description: 'Of the file in the document root' }),
     size: Type.Integer({ minimum: 0, description: 'Bytes' }),
     mime_type: Type.String({ description: 'What the content looks like' }),
     checksum: Type.String({ description: 'SHA-256, lower-case hex' }),
@@ -79,11 +81,13 @@ export const uploadsRoute = new Elysia({ name: 'uploads' }).use(lifecycle).post(
   '/api/uploads',
   async ({ ask }) => {
     const { services, user, origin } = ask;
+    const asked = withoutEndSlashes(ask.queryValue('folder') ?? '');
+    const folder = asked === '' ? '' : await services.moves.spelled(asked);
     const hash = idempotencyKey(ask.request.headers) === null ? null : newHash(ask);
     const fields = fieldsOf(ask);
     const read = fields === null || hash === null ? fields : hashedFields(fields, hash);
     if (read !== null && hash !== null && (await isKnownChange(ask))) {
-      await requireUpload(services, user, origin);
+      await requireUpload(services, user, origin, () => refusalOf(services, user, folder));
       for await (const { content } of read) for await (const _ of content);
       const repeated = await beginChange(ask, hash.digest('hex'));
       if (repeated !== null) return repeated;
@@ -96,7 +100,7 @@ export const uploadsRoute = new Elysia({ name: 'uploads' }).use(lifecycle).post(
       const repeated = await beginChange(ask, requestHash);
       if (repeated !== null) throw answeredMeanwhile();
     };
-    const result = await uploadFile(services, user, origin, read, beforeNaming);
+    const result = await uploadFile(services, user, origin, read, beforeNaming, { folder });
     return ask.wantsHtml ? resultPage(ask, result) : jsonReply(result, { status: 201 });
   },
   {
@@ -110,8 +114,16 @@ export const uploadsRoute = new Elysia({ name: 'uploads' }).use(lifecycle).post(
         noteDeniedUpload(context.services, context.caller, context.origin, reason),
     },
     describes: {
-      summary: 'Upload a file into the document root',
+      summary: 'Upload a file into a folder',
       tag: 'uploads',
+      parameters: [
+        {
+          name: 'folder',
+          in: 'query',
+          description: 'An existing folder; without it the document root itself',
+          schema: Type.String(),
+        },
+      ],
       body: {
         mediaType: 'multipart/form-data',
         required: true,
@@ -121,7 +133,7 @@ export const uploadsRoute = new Elysia({ name: 'uploads' }).use(lifecycle).post(
         }),
       },
       answers: { 201: { description: 'The file is stored and served', schema: uploadResult } },
-      errors: [400, 409, 413, 500, 507],
+      errors: [400, 404, 409, 413, 500, 507],
     },
   },
 );

@@ -1,7 +1,8 @@
 /**
  * The folder of typed copies, with their state at last use (`copy-seal.ts`). A copy that others changed is not trusted.
  */
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { constants, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { sha256Hex, shortId } from '../../base/ids.ts';
 import type { Log } from '../../base/log.ts';
@@ -99,6 +100,34 @@ export class CopyFolder {
       }
     }
     return newest;
+  }
+
+  /** Nothing happens without a copy that can be trusted. The old one stays. */
+  async carry(from: TableName, to: TableName): Promise<void> {
+    const table = await this.reopen(from);
+    if (table === null) return;
+    const { path, head, outdated } = table;
+    table.close();
+    this.#found.set(tableId(from), [basename(path)]);
+    this.#left.set(path, traceOf(path));
+    if (outdated !== null) return;
+    const carried = this.newPath(to);
+    try {
+      // A second file, because the search may be reading the first.
+      for (const end of ['', '-wal']) {
+        if (existsSync(path + end)) {
+          await copyFile(path + end, carried + end, constants.COPYFILE_FICLONE);
+        }
+      }
+      const { rel, sheet } = to;
+      Table.rename(carried, { ...head, rel, sheet });
+      await sealCopy(carried);
+      this.#found.set(tableId(to), [basename(carried)]);
+      this.#left.set(carried, traceOf(carried));
+    } catch (error) {
+      this.remove(carried);
+      throw error;
+    }
   }
 
   async #isAsLeft(path: string): Promise<boolean> {

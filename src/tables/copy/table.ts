@@ -129,6 +129,17 @@ export class Table {
     }
   }
 
+  /** Nobody may have it open. */
+  static rename(path: string, head: TableHead): void {
+    const writer = new Database(path, { readwrite: true });
+    try {
+      writeMeta(writer, 'table', head);
+      writer.run('PRAGMA wal_checkpoint(TRUNCATE)');
+    } finally {
+      writer.close();
+    }
+  }
+
   /** As cells are spelled now. */
   get spelledColumns(): readonly Column[] {
     if (this.#spelled?.state !== this.#state) {

@@ -312,6 +312,20 @@ export class Tables {
     this.#entries.delete(id);
   }
 
+  /**
+   * A file gets another name: a copy under that name keeps the row ids. Call it between the renaming and the news of it,
+   * while nobody edits the file.
+   */
+  async carry(
+    from: Pick<TableTarget, 'rel' | 'sheet'>,
+    to: Pick<TableTarget, 'rel' | 'sheet'>,
+  ): Promise<void> {
+    const { refreshing = null, reopening = null } = this.#entries.get(tableId(from)) ?? {};
+    await Promise.allSettled([refreshing, reopening]);
+    this.setAside(from);
+    await this.#folder.carry(from, to);
+  }
+
   /** Except copies of files that are away. */
   async prune(
     targets: Iterable<Pick<TableTarget, 'rel' | 'sheet'>>,

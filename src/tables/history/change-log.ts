@@ -448,12 +448,22 @@ export class ChangeLog {
     }
   }
 
-  /** The file has another name. */
+  /** The file, or the folder of files, has another name. */
   async renamed(from: string, to: string): Promise<void> {
+    // Zero follows the slash; substr counts characters, not UTF-16 units.
+    const within = 'rel = ? OR (rel >= ? AND rel < ?)';
+    const below = (name: string): string[] => [name, `${name}/`, `${name}0`];
+    const rest = [...from].length + 1;
     await this.#db.relaxed.transaction(async (tx) => {
-      await tx.run('UPDATE changes SET rel = ? WHERE rel = ?', [to, from]);
-      await tx.run('DELETE FROM history_ends WHERE rel = ?', [to]);
-      await tx.run('UPDATE history_ends SET rel = ? WHERE rel = ?', [to, from]);
+      for (const table of ['changes', 'history_ends']) {
+        if (table === 'history_ends')
+          await tx.run(`DELETE FROM history_ends WHERE ${within}`, below(to));
+        await tx.run(`UPDATE ${table} SET rel = ? || substr(rel, ?) WHERE ${within}`, [
+          to,
+          rest,
+          ...below(from),
+        ]);
+      }
     });
     this.#settled.clear();
   }
