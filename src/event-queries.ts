@@ -5,13 +5,19 @@
 import { extractPairs } from './events/intake/extract/pairs.ts';
 import { KeptReader } from './events/store/cached-reader.ts';
 import type { EventReader } from './events/store/reader.ts';
-import type { Database } from 'bun:sqlite';
+import type { Selection } from './columns/column.ts';
+import type { GroupRows } from './events/parts/group-rows.ts';
 import { type Keyed, ORDER_KEYS, problemText } from './events/parts/sealed-tier.ts';
 import { foldedText } from './events/read/term.ts';
 import { type MakeEventFilter, QueryProblem } from './events/read/query-filter.ts';
 import { createEventFilter } from './language/plan/event-filter.ts';
 import { Problem } from './language/syntax/problem.ts';
-import type { EventStore, SealedEvents } from './language/sources/events.ts';
+import type {
+  EventStore,
+  SealedBatch,
+  SealedEvents,
+  SealedRows,
+} from './language/sources/events.ts';
 import type { SearchParts } from './language/sources/open-sources.ts';
 import { isObject, valueOfJson, type Value } from './language/expressions/value.ts';
 
@@ -41,35 +47,56 @@ export function eventStore(reader: EventReader): EventStore {
   };
 }
 
-const ORDERS = { forward: 'id', newest: 'time DESC, id DESC' } as const;
+const ORDERS = {
+  forward: 'id',
+  backward: 'id DESC',
+  newest: 'time DESC, id DESC',
+} as const;
 
-function sealedEvents(reader: EventReader): SealedEvents {
-  const { sealed } = reader;
+function sealedEvents({ sealed }: EventReader): SealedEvents {
   return {
     get isEmpty() {
       return sealed.isEmpty;
     },
-    term: (text) => reader.sealedTerm(text, 'data'),
     problems: () => sealed.problems.map(problemText),
-    tables: ({ terms: asked, ...wanted }) => {
-      const terms = asked.map((text) => ({ folded: foldedText(text), inData: true }));
+    rows: ({ terms: asked, fieldTexts, ...wanted }) => {
+      const terms = [
+        ...asked.map((text) => ({ folded: foldedText(text), inData: true })),
+        ...fieldTexts.map((folded) => ({ folded, inData: false })),
+      ];
       const hint = { ...wanted, terms };
       if (sealed.partsFor(hint).length === 0) return null;
       return {
-        each: (sql) => sealed.tables(hint, sql),
+        batches: (take) => sealed.groups(hint, (rows, selection) => take(batchOf(rows, selection))),
         keys: (order) => ORDER_KEYS[ORDERS[order]],
-        merged: <Row>(
+        merged: <Row extends object>(
           order: keyof typeof ORDERS,
-          sql: string,
           own: Iterable<Row>,
-          read: (db: Database) => Iterable<Row>,
-        ) => {
-          const rows = own as Iterable<Row & Keyed>;
-          const more = read as (db: Database) => Iterable<Row & Keyed>;
-          return sealed.merged(ORDERS[order], { hint, sql }, rows, more);
-        },
+          take: Parameters<SealedRows['merged']>[2],
+        ) =>
+          sealed.mergedGroups(
+            ORDERS[order],
+            hint,
+            own as Iterable<Row & Keyed>,
+            (rows, selection) =>
+              take(batchOf(rows, selection)) as {
+                selection: Selection;
+                rowAt: (place: number) => Row;
+              },
+          ),
       };
     },
+  };
+}
+
+function batchOf(rows: GroupRows, selection: Selection): SealedBatch {
+  return {
+    rows: rows.rows,
+    selection,
+    columnOf: (name) => rows.batchColumn(name),
+    memberOf: (name, hasNumbers) => rows.batchMember(name, hasNumbers),
+    cellsOf: (name) => rows.column(name),
+    memberCellsOf: (name) => rows.member(name),
   };
 }
 

@@ -15,9 +15,9 @@ export function floored(column: NumberColumn, step: number, origin = 0): Diction
   let known: number | null | undefined;
   let code = 0;
   for (let row = 0; row < values.length; row++) {
-    const start = isNullAt(nulls, row)
-      ? null
-      : Math.floor((values[row]! - origin) / step) * step + origin;
+    // The remainder is exact also where the quotient is not.
+    const past = (values[row]! - origin) % step;
+    const start = isNullAt(nulls, row) ? null : values[row]! - (past < 0 ? past + step : past);
     // Neighbours mostly fall into the same step.
     if (start !== known) {
       known = start;

@@ -20,8 +20,9 @@ import { compressors } from 'hyparquet-compressors';
 import { makeEventFilter } from '../../src/event-queries.ts';
 import type { EventDraft } from '../../src/events/event.ts';
 import { STRATEGY } from '../../src/events/limits.ts';
-import { eachMember, membersIn, withFieldColumns } from '../../src/events/parts/field-columns.ts';
+import { eachMember, memberOf, membersIn, withFieldColumns } from '../../src/events/parts/field-columns.ts';
 import { readParts } from '../../src/events/parts/manifest.ts';
+import { numberOfJson } from '../../src/events/parts/part-reader.ts';
 import { sealStep } from '../../src/events/parts/sealer.ts';
 import { DROPPED_MICROS } from '../../src/events/parts/sealed-store.ts';
 import { eventReadJobs, LIST_HEADERS, type ListOrder } from '../../src/events/read/read-jobs.ts';
@@ -413,6 +414,30 @@ test('a part is only taken in when its events are as they were read', () => {
   expect(existsSync(join(rows, 'events/other/notes.schema.json'))).toBe(true);
 });
 
+test('a member is found in the JSON wherever its name stands besides', () => {
+  const told = [
+    ['{"a":1.50,"b":2}', 'a', '1.50'],
+    ['{"a":1.50,"b":2}', 'b', '2'],
+    ['{"a":1}', 'c', null],
+    ['{"x":"\\",\\"a\\":7","a":"y"}', 'a', '"y"'],
+    ['{"x":"a","y":",","a":"}"}', 'a', '"}"'],
+    ['{"x":{"a":1},"a":2}', 'a', '2'],
+    ['{"x":{"a":1}}', 'a', null],
+    ['{"x":[{"a":1},"a"],"a":[3]}', 'a', '[3]'],
+    ['{"x":"{","a":4}', 'a', '4'],
+    ['{"ba":1,"a":null}', 'a', 'null'],
+    ['["a"]', 'a', null],
+    ['"a"', 'a', null],
+  ] as const;
+  for (const [json, name, value] of told) expect([json, memberOf(json, name)]).toEqual([json, value]);
+});
+
+test('numbers are doubles where these have all their digits', () => {
+  const told = { '5': 5, '-12': -12, '1.50': 1.5, '1e3': 1000, '9007199254740993': null, '1e999': null };
+  for (const [json, number] of Object.entries(told)) expect([json, numberOfJson(json)]).toEqual([json, number]);
+  for (const json of ['"5"', 'true', 'null', '[1]', '-']) expect(numberOfJson(json)).toBeNull();
+});
+
 test('members are columns where many events have them with few values, as they stand in the JSON', () => {
   const members = (json: string): [string, string][] => {
     const found: [string, string][] = [];
@@ -429,10 +454,10 @@ test('members are columns where many events have them with few values, as they s
     ['h', 'null'],
   ]);
   const rows = Array.from({ length: 100 }, (_, at) => ({
-    fields: `{"few":${at % 3},"own":${at}${at === 7 ? ',"rare":1' : ''},"not plain":1}`,
+    fields: `{"few":"${at % 3}","own":"${at}"${at === 7 ? ',"rare":1' : ''},"not plain":1,"n":${at}}`,
   }));
   const { names, rows: same } = withFieldColumns(rows);
-  expect(names).toEqual(['few']);
+  expect(names).toEqual(['few', 'n']);
   expect([...same]).toEqual(rows);
   expect(membersIn(`SELECT fields -> '$."a"', fields ->> '$."b:c"' FROM events`)).toEqual([
     'a',

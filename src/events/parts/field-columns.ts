@@ -1,6 +1,8 @@
 /**
- * Members of `fields` that many events of a part have with few different values are columns of their own as well, so
- * that asking for them reads no more than them. A cell is the JSON of the member as it stands in `fields`.
+ * Members of `fields` that many events of a part have, with few different values or with numbers, are columns of their
+ * own as well, so that asking for them reads no more than them. A cell is the JSON of the member as it stands in `fields`.
+ *
+ * Texts that nearly all differ are not worth their bytes: who looks for one of them is led by the filter of texts.
  */
 
 /** Only these can be asked for alone. */
@@ -9,8 +11,9 @@ const SAMPLE_EVENTS = 2_000;
 const MOST_COLUMNS = 24;
 /** Of the sampled events, at least so many have the member. */
 const LEAST_SHARE = 0.05;
-/** Of its values in the sample, at most so many differ. */
+/** Of its values in the sample, at most so many differ, numbers not counted. */
 const MOST_DIFFERENT = 0.5;
+const NUMBER = /^-?[0-9]/;
 
 /** Calls back for each member of an object in compact JSON; false, perhaps after some, when the text is no object. */
 export function eachMember(json: string, found: (name: string, value: string) => void): boolean {
@@ -24,6 +27,25 @@ export function eachMember(json: string, found: (name: string, value: string) =>
     at = to + 1;
   }
   return true;
+}
+
+/** JSON of a member with a plain name, in compact JSON; of two the first. Null where there is none. */
+export function memberOf(json: string, name: string): string | null {
+  const key = `"${name}":`;
+  let at = json.indexOf(key);
+  if (at < 0) return null;
+  // In an object without others in it a name behind `{` or `,` is that of a member.
+  if (json.startsWith('{') && json.lastIndexOf('{') === 0 && !json.includes('[')) {
+    while (at >= 0 && json[at - 1] !== '{' && json[at - 1] !== ',') at = json.indexOf(key, at + 1);
+    if (at < 0) return null;
+    const from = at + key.length;
+    return json.slice(from, valueEnd(json, from));
+  }
+  let found: string | null = null;
+  eachMember(json, (one, value) => {
+    if (one === name) found ??= value;
+  });
+  return found;
 }
 
 /** Behind the string that begins there. */
@@ -60,22 +82,26 @@ export function withFieldColumns<Row extends { readonly fields: string }>(
     if (done === true) isAll = true;
     else sample.push(value);
   }
-  const values = new Map<string, { count: number; readonly different: Set<string> }>();
+  const values = new Map<
+    string,
+    { count: number; numbers: number; readonly different: Set<string> }
+  >();
   for (const { fields } of sample) {
     eachMember(fields, (name, value) => {
       let known = values.get(name);
       if (known === undefined && PLAIN.test(name))
-        values.set(name, (known = { count: 0, different: new Set() }));
+        values.set(name, (known = { count: 0, numbers: 0, different: new Set() }));
       if (known === undefined) return;
       known.count++;
-      known.different.add(value);
+      if (NUMBER.test(value)) known.numbers++;
+      else known.different.add(value);
     });
   }
   const names = [...values]
     .filter(
-      ([, { count, different }]) =>
+      ([, { count, numbers, different }]) =>
         count >= sample.length * LEAST_SHARE &&
-        different.size <= Math.max(1, count * MOST_DIFFERENT),
+        different.size <= Math.max(1, (count - numbers) * MOST_DIFFERENT),
     )
     .sort(([, a], [, b]) => b.count - a.count)
     .slice(0, MOST_COLUMNS)

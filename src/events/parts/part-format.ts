@@ -5,6 +5,7 @@
  * Row groups have what readers need to skip them in the key `svc.groups` of the footer; a filter of the four-character
  * sequences of their texts lies before each. Pages have checksums.
  */
+import * as zlib from 'node:zlib';
 import { foldedText } from '../read/term.ts';
 
 export const PARTS_FOLDER = 'events';
@@ -39,8 +40,13 @@ export interface GroupFacts {
   readonly ascii: boolean;
   /** Members that are columns; null where `fields` of some event do not read as such. */
   readonly fields: readonly string[] | null;
-  /** Place, bytes and CRC-32 of the filter. */
-  readonly filter: { readonly at: number; readonly size: number; readonly crc: number };
+  /** Place, bytes and CRC-32 of the filter. With `block` so many bytes of it each have a CRC-32 behind them. */
+  readonly filter: {
+    readonly at: number;
+    readonly size: number;
+    readonly crc: number;
+    readonly block?: number;
+  };
 }
 
 /** As readers of the file see them. `fields` is null where it equals `data`. */
@@ -103,14 +109,46 @@ export class TextFilter {
   }
 }
 
-/** False when no event of the group has the folded text. */
-export function filterHas(filter: Uint8Array, folded: string): boolean {
-  const mask = filter.length * 8 - 1;
+/** False when no event of the group has the folded text. `size`: bytes of the filter; `byteAt` reads one. */
+export function filterHas(
+  size: number,
+  byteAt: (place: number) => number,
+  folded: string,
+): boolean {
+  const mask = size * 8 - 1;
   for (let at = 0; at + GRAM <= folded.length; at++) {
     const bit = gramAt(folded, at) & mask;
-    if ((filter[bit >> 3]! & (1 << (bit & 7))) === 0) return false;
+    if ((byteAt(bit >> 3) & (1 << (bit & 7))) === 0) return false;
   }
   return true;
+}
+
+/** Of a filter: what is read to look at one bit. */
+export const FILTER_BLOCK = 4_096;
+const CRC_BYTES = 4;
+
+/** A filter as it stands in the file. */
+export function filterBlocks(filter: Uint8Array, block: number): Uint8Array {
+  const count = Math.ceil(filter.length / block);
+  const out = Buffer.alloc(filter.length + count * CRC_BYTES);
+  for (let at = 0; at < count; at++) {
+    const part = filter.subarray(at * block, (at + 1) * block);
+    const to = at * (block + CRC_BYTES);
+    out.set(part, to);
+    out.writeUInt32LE(zlib.crc32(part), to + part.length);
+  }
+  return out;
+}
+
+/** Where a block begins and how long it is with its checksum, and whether the bytes of it are as they were written. */
+export function filterBlockAt(size: number, block: number, no: number) {
+  const length = Math.min(block, size - no * block);
+  return {
+    from: no * (block + CRC_BYTES),
+    bytes: length + CRC_BYTES,
+    isSound: (bytes: Buffer): boolean =>
+      zlib.crc32(bytes.subarray(0, length)) === bytes.readUInt32LE(length),
+  };
 }
 
 /** Folder of an index; any name becomes one of plain characters. */

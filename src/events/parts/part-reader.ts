@@ -17,6 +17,8 @@ import { readHybrid } from '../../tables/parquet/hybrid.ts';
 import { readThrift, type ThriftStruct } from '../../tables/parquet/thrift.ts';
 import type { Part } from './manifest.ts';
 import {
+  filterBlockAt,
+  filterHas,
   GROUPS_KEY,
   type GroupFacts,
   PART_COLUMNS,
@@ -28,8 +30,10 @@ export class PartDamage extends Error {}
 
 /** Nulls are where `codes` is -1. */
 export interface TextColumn {
-  readonly texts: readonly string[];
+  readonly texts: PageTexts;
   readonly codes: Int32Array;
+  /** Texts are not repeated. */
+  readonly isPlain: boolean;
 }
 
 export interface NumberColumn {
@@ -48,6 +52,7 @@ const sound = new Set<string>();
 const MAX_SOUND = 100_000;
 /** The bytes at both ends of the footer: its length and the magic. */
 const TAIL_BYTES = 8;
+const FILTER_DAMAGE = 'the checksum of a filter does not match';
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 export class PartReader {
@@ -91,25 +96,45 @@ export class PartReader {
     sound.add(known);
   }
 
-  filter({ filter: { at, size, crc } }: Group): Uint8Array {
-    const bytes = told(() => this.#bytes(at, size));
-    if (zlib.crc32(bytes) !== crc) throw new PartDamage('the checksum of a filter does not match');
-    return bytes;
+  /** False when no event of the group has all the folded texts. */
+  mayHave({ filter }: Group, folded: readonly string[]): boolean {
+    return told(() => {
+      const byteAt = this.#filterBytes(filter);
+      return folded.every((text) => filterHas(filter.size, byteAt, text));
+    });
+  }
+
+  #filterBytes({ at, size, crc, block }: Group['filter']): (place: number) => number {
+    const known = new Map<number, Buffer>();
+    if (block === undefined) {
+      const bytes = this.#bytes(at, size);
+      if (zlib.crc32(bytes) !== crc) throw new PartDamage(FILTER_DAMAGE);
+      return (place) => bytes[place]!;
+    }
+    return (place) => {
+      const no = Math.floor(place / block);
+      const bytes = known.getOrInsertComputed(no, () => {
+        const { from, bytes, isSound } = filterBlockAt(size, block, no);
+        const read = this.#bytes(at + from, bytes);
+        if (!isSound(read)) throw new PartDamage(FILTER_DAMAGE);
+        return read;
+      });
+      return bytes[place - no * block]!;
+    };
   }
 
   texts(group: Group, name: string): TextColumn {
     return told(() => {
       const { dictionary, codes, values, present } = this.#chunk(group, name);
+      if (codes?.length === group.rows) return { texts: dictionary, codes, isPlain: false };
       const all = new Int32Array(group.rows);
-      if (codes === null) {
-        let next = 0;
-        for (let row = 0; row < all.length; row++) all[row] = present[row] === 0 ? -1 : next++;
-        return { texts: plainTexts(values, next), codes: all };
-      }
       let next = 0;
-      for (let row = 0; row < all.length; row++)
-        all[row] = present[row] === 0 ? -1 : codes[next++]!;
-      return { texts: dictionary, codes: all };
+      for (let row = 0; row < all.length; row++) {
+        if (present[row] === 0) all[row] = -1;
+        else all[row] = codes === null ? next++ : codes[next++]!;
+      }
+      const isPlain = codes === null;
+      return { texts: isPlain ? new PageTexts(values, next) : dictionary, codes: all, isPlain };
     });
   }
 
@@ -163,9 +188,9 @@ export class PartReader {
     const { start, end } = place;
     const bytes = this.#bytes(start, end - start);
     let page = pageAt(bytes, 0);
-    let dictionary: string[] = [];
+    let dictionary = new PageTexts(bytes, 0);
     if (page.type === PageType.dictionary) {
-      dictionary = plainTexts(page.body, page.count);
+      dictionary = new PageTexts(page.body, page.count);
       page = pageAt(bytes, page.end);
     }
     const { body, count, encoding } = page;
@@ -227,16 +252,79 @@ function pageAt(bytes: Uint8Array, from: number) {
   return { type, body, count: details.int(1)!, encoding: details.int(2)!, end: end + size };
 }
 
-function plainTexts(bytes: Uint8Array, count: number): string[] {
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const texts: string[] = new Array<string>(count);
-  let at = 0;
-  for (let index = 0; index < count; index++) {
-    const length = view.readUInt32LE(at);
-    at += 4;
-    if (at + length > view.length) throw new PartDamage('a text longer than its page');
-    texts[index] = view.toString('utf8', at, at + length);
-    at += length;
+/** Texts of a page, each read when it is asked for. */
+export class PageTexts {
+  readonly length: number;
+  readonly #bytes: Buffer;
+  /** Of each text, behind its length; and where the page ends. */
+  readonly #starts: Int32Array;
+  readonly #known: string[];
+  #isAll = false;
+
+  /** Throws `PartDamage`. */
+  constructor(bytes: Uint8Array, count: number) {
+    this.length = count;
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#starts = new Int32Array(count + 1);
+    this.#known = new Array<string>(count);
+    let at = 0;
+    for (let index = 0; index < count; index++) {
+      if (at + 4 > bytes.length) throw new PartDamage('a page ends early');
+      const length =
+        bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+      at += 4;
+      if (length < 0 || at + length > bytes.length)
+        throw new PartDamage('a text longer than its page');
+      this.#starts[index] = at;
+      at += length;
+    }
+    this.#starts[count] = at + 4;
   }
-  return texts;
+
+  at(index: number): string {
+    return (this.#known[index] ??= this.#bytes.toString(
+      'utf8',
+      this.#starts[index]!,
+      this.#starts[index + 1]! - 4,
+    ));
+  }
+
+  all(): readonly string[] {
+    if (!this.#isAll) for (let index = 0; index < this.length; index++) this.at(index);
+    this.#isAll = true;
+    return this.#known;
+  }
+
+  /** Of texts without a dictionary, whose places are their numbers: the JSON number of a text, else the text. */
+  number(index: number): number | string {
+    const bytes = this.#bytes;
+    const to = this.#starts[index + 1]! - 4;
+    let at = this.#starts[index]!;
+    const isNegative = bytes[at] === MINUS;
+    if (isNegative) at++;
+    let value = 0;
+    // Of so many digits all are exact.
+    if (to > at && to - at <= 15) {
+      for (; at < to; at++) {
+        const digit = bytes[at]! - ZERO;
+        if (digit < 0 || digit > 9) break;
+        value = value * 10 + digit;
+      }
+      if (at === to) return isNegative ? -value : value;
+    }
+    const text = this.at(index);
+    return numberOfJson(text) ?? text;
+  }
+}
+
+const MINUS = 45;
+const ZERO = 48;
+
+/** Null for what is no number, and for one that a double does not hold as it is spelled. */
+export function numberOfJson(text: string): number | null {
+  const first = text.charCodeAt(0);
+  if (first !== MINUS && (first < ZERO || first > ZERO + 9)) return null;
+  const number = Number(text);
+  const isExact = Number.isSafeInteger(number) || !/^-?[0-9]+$/.test(text);
+  return Number.isFinite(number) && isExact ? number : null;
 }

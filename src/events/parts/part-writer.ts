@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import * as zlib from 'node:zlib';
 import { placeNew } from '../../base/files/file-swap.ts';
 import { Codec } from '../../tables/parquet/codec.ts';
 import {
@@ -26,6 +25,8 @@ import { eachMember, withFieldColumns } from './field-columns.ts';
 import {
   dayOf,
   FIELD_PREFIX,
+  FILTER_BLOCK,
+  filterBlocks,
   folderOf,
   GROUPS_KEY,
   PART_COLUMNS,
@@ -137,11 +138,12 @@ function writeRows(
   let group = new Bounds();
   const finish = (): void => {
     const bits = filter.take();
-    const at = output.place(bits);
-    put(bits);
+    const blocks = filterBlocks(bits, FILTER_BLOCK);
+    const at = output.place(blocks);
+    put(blocks);
     const { rows: count, minId, maxId, minTime, maxTime, ascii } = group;
     const facts = { rows: count, minId, maxId, minTime, maxTime, ascii, fields: fields.take() };
-    groups.push({ ...facts, filter: { at, size: bits.length, crc: zlib.crc32(bits) } });
+    groups.push({ ...facts, filter: { at, size: bits.length, crc: 0, block: FILTER_BLOCK } });
     for (const piece of output.group(count)) put(piece);
     group = new Bounds();
   };

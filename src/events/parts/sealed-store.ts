@@ -11,7 +11,8 @@ import { addPart, dropPart, goneOf, noteGone, type Part, partWith, readParts } f
 import { PARTS_FOLDER } from './part-format.ts';
 import { PartDamage, PartReader } from './part-reader.ts';
 import type { NewPart } from './part-writer.ts';
-import { GroupRows, NO_HINT, problemOf, damageText } from './sealed-tier.ts';
+import { GroupRows, NO_HINT } from './group-rows.ts';
+import { problemOf, damageText } from './sealed-tier.ts';
 
 /** An event of a part as deletions see it. */
 export interface SealedEvent {

@@ -1,49 +1,25 @@
 /**
- * Sealed events as tables: a row group is loaded into a table of a database in memory that looks like the one of the
- * hot tier, so that both are asked by the same SQL and answer the same.
+ * Sealed events by row groups that may meet conditions: as columns, or loaded into a table of a database in memory that
+ * looks like the one of the hot tier, so that both are asked by the same SQL and answer the same.
  *
- * Loaded is what a statement names, of groups and rows that may meet its conditions: those are tested again by the
- * statement. A part that cannot be read is left out and told in `problems`.
+ * Loaded is what a statement names, of rows that may meet its conditions: those are tested again by the statement. A
+ * part that cannot be read is left out and told in `problems`.
  */
 import { Database } from 'bun:sqlite';
+import type { Selection } from '../../columns/column.ts';
 import { timeText } from '../event-time.ts';
-import { foldedText, registerTermFunctions } from '../read/term.ts';
+import { registerTermFunctions } from '../read/term.ts';
 import { goneOf, type Part, readParts } from './manifest.ts';
 import { membersIn } from './field-columns.ts';
-import { FIELD_PREFIX, filterHas, type PartColumn } from './part-format.ts';
+import {
+  type Cells,
+  COLUMNS,
+  GroupRows,
+  type Named,
+  type PartHint,
+  placesOf,
+} from './group-rows.ts';
 import { type Group, PartDamage, PartReader } from './part-reader.ts';
-
-/** What every wanted event fulfils. Null: no limit. */
-export interface PartHint {
-  readonly indexes: readonly string[] | null;
-  /** Of `_time`; the upper bounds of both are inclusive. */
-  readonly earliest: number | null;
-  readonly latest: number | null;
-  readonly lowestId: number | null;
-  readonly highestId: number | null;
-  /** Folded texts of `data`, or of any member but the times. */
-  readonly terms: readonly { readonly folded: string; readonly inData: boolean }[];
-  /** Texts of a column, and values of a member of `fields`, that may be those of a wanted event. */
-  readonly texts: readonly {
-    readonly column: 'sourcetype' | 'source' | 'host';
-    readonly test: (text: string) => boolean;
-  }[];
-  readonly members: readonly {
-    readonly member: string;
-    readonly test: (value: unknown) => boolean;
-  }[];
-}
-
-export const NO_HINT: PartHint = {
-  indexes: null,
-  earliest: null,
-  latest: null,
-  lowestId: null,
-  highestId: null,
-  terms: [],
-  texts: [],
-  members: [],
-};
 
 export interface PartProblem {
   readonly part: string;
@@ -91,23 +67,6 @@ export const ORDER_KEYS: Readonly<Record<MergeOrder, string>> = {
 const MAX_OPEN = 128;
 const MAX_TABLES = 4;
 const INSERT_ROWS = 40;
-const COLUMNS = [
-  'id',
-  'created',
-  'updated',
-  'event_time',
-  'index',
-  'sourcetype',
-  'source',
-  'host',
-  'data',
-  'fields',
-  'ascii',
-  'bytes',
-  'time',
-] as const;
-type Named = (typeof COLUMNS)[number];
-
 export class SealedTier {
   readonly #db: Database;
   readonly #stateDir: string;
@@ -198,17 +157,64 @@ export class SealedTier {
   }
 
   /**
+   * What `take` makes of each row group, one after the other. It reads all columns it needs, so that a group is read
+   * as a whole or not at all; null for nothing.
+   */
+  *groups<Taken>(
+    hint: PartHint,
+    take: (rows: GroupRows, selection: Selection) => Taken | null,
+  ): Generator<Taken> {
+    for (const part of this.partsFor(hint)) {
+      for (const group of this.#groups(part, hint)) {
+        const taken = this.#take(part, group, hint, take);
+        if (taken !== null) yield taken;
+      }
+    }
+  }
+
+  /** As `merged`; `take` as for `groups`, it gives the row at a place. */
+  mergedGroups<Row extends object>(
+    order: MergeOrder,
+    hint: PartHint,
+    hot: Iterable<Row & Keyed>,
+    take: (
+      rows: GroupRows,
+      selection: Selection,
+    ) => { readonly selection: Selection; readonly rowAt: (place: number) => Row } | null,
+  ): Generator<Row & Keyed> {
+    return this.#merged(order, hint, hot, (part, group) => {
+      const rows = this.#take(part, group, hint, (rows, selection) => {
+        const taken = take(rows, selection);
+        return taken && keyedRows(order, rows, taken.selection, taken.rowAt);
+      });
+      return rows && new Cursor(rows, () => {});
+    });
+  }
+
+  /**
    * Rows of both tiers in one order: `hot` gives those of the hot tier, `read` those of one table. Groups are loaded
    * when the order reaches them.
    */
-  *merged<Row extends Keyed>(
+  merged<Row extends Keyed>(
     order: MergeOrder,
     { hint, sql }: { readonly hint: PartHint; readonly sql: string },
     hot: Iterable<Row>,
     read: (db: Database) => Iterable<Row>,
   ): Generator<Row> {
-    const sign = order.endsWith('DESC') ? -1 : 1;
     const columns = new NeededColumns(sql);
+    return this.#merged(order, hint, hot, (part, group) => {
+      const db = this.#load(part, group, hint, columns);
+      return db && new Cursor(read(db)[Symbol.iterator](), () => this.#release(db));
+    });
+  }
+
+  *#merged<Row extends Keyed>(
+    order: MergeOrder,
+    hint: PartHint,
+    hot: Iterable<Row>,
+    open: (part: Part, group: Group) => Cursor<Row> | null,
+  ): Generator<Row> {
+    const sign = order.endsWith('DESC') ? -1 : 1;
     const bound = (one: Part | Group): number =>
       order.startsWith('id')
         ? sign > 0
@@ -240,9 +246,9 @@ export class SealedTier {
             waiting.sort((a, b) => (b.bound - a.bound) * sign);
             continue;
           }
-          const db = this.#load(part, group, hint, columns);
-          if (db === null) continue;
-          add(new Cursor(read(db)[Symbol.iterator](), () => this.#release(db)));
+          const cursor = open(part, group);
+          if (cursor === null) continue;
+          add(cursor);
           best = least(cursors, sign);
         }
         if (best === null) return;
@@ -285,9 +291,8 @@ export class SealedTier {
       const reader = this.#reader(part);
       return reader.groups.filter((group) => {
         if (!isWithin(group, hint)) return false;
-        if (hint.terms.length === 0) return true;
-        const filter = reader.filter(group);
-        return hint.terms.every(({ folded }) => filterHas(filter, folded));
+        const texts = hint.terms.map(({ folded }) => folded);
+        return texts.length === 0 || reader.mayHave(group, texts);
       });
     } catch (error) {
       this.#note(part, error);
@@ -297,15 +302,26 @@ export class SealedTier {
 
   /** Null when no row is left. */
   #load(part: Part, group: Group, hint: PartHint, columns: NeededColumns): Database | null {
-    if (this.#problems.has(part.no)) return null;
-    try {
-      const rows = new GroupRows(this.#reader(part), part, group);
-      const kept = rows.kept(hint, part.gone === 0 ? null : this.#goneOf(part.no));
-      if (kept.length === 0) return null;
+    return this.#take(part, group, hint, (rows, selection) => {
+      const kept = placesOf(selection, rows.rows);
       const values = COLUMNS.map((name) => columns.of(rows, name));
       const db = this.#free.pop() ?? newTable();
       insert(db, kept, values);
       return db;
+    });
+  }
+
+  #take<Taken>(
+    part: Part,
+    group: Group,
+    hint: PartHint,
+    take: (rows: GroupRows, selection: Selection) => Taken | null,
+  ): Taken | null {
+    if (this.#problems.has(part.no)) return null;
+    try {
+      const rows = new GroupRows(this.#reader(part), part, group);
+      const selection = rows.selection(hint, part.gone === 0 ? null : this.#goneOf(part.no));
+      return selection?.includes(1) === false ? null : take(rows, selection);
     } catch (error) {
       this.#note(part, error);
       return null;
@@ -322,122 +338,6 @@ export class SealedTier {
     if (this.#free.length >= MAX_TABLES) return db.close();
     db.run('DELETE FROM events');
     this.#free.push(db);
-  }
-}
-
-/** Rows of a group, their columns read when first asked for. */
-export class GroupRows {
-  readonly #reader: PartReader;
-  readonly #part: Part;
-  readonly #group: Group;
-
-  constructor(reader: PartReader, part: Part, group: Group) {
-    this.#reader = reader;
-    this.#part = part;
-    this.#group = group;
-  }
-
-  /** By number, ascending. */
-  kept(hint: PartHint, gone: ReadonlySet<number> | null): Uint32Array {
-    const { rows, minId, maxId, minTime, maxTime } = this.#group;
-    const tests: ((row: number) => boolean)[] = [];
-    const { earliest, latest, lowestId, highestId, terms, members } = hint;
-    const within = (
-      name: PartColumn,
-      low: number | null,
-      high: number | null,
-      has: readonly [number, number],
-    ): void => {
-      const from = low !== null && low > has[0] ? low : -Infinity;
-      const to = high !== null && high < has[1] ? high : Infinity;
-      if (from === -Infinity && to === Infinity) return;
-      const { numbers } = this.#reader.numbers(this.#group, name);
-      tests.push((row) => numbers[row]! >= from && numbers[row]! <= to);
-    };
-    within('id', lowestId, highestId, [minId, maxId]);
-    within('time', earliest, latest, [minTime, maxTime]);
-    if (gone !== null) {
-      const { numbers } = this.#reader.numbers(this.#group, 'id');
-      tests.push((row) => !gone.has(numbers[row]!));
-    }
-    const byText = (column: string, isOne: (text: string) => boolean): void => {
-      const { texts, codes } = this.#reader.texts(this.#group, column);
-      const wanted = texts.map(isOne);
-      tests.push((row) => codes[row]! >= 0 && wanted[codes[row]!]!);
-    };
-    for (const { column, test } of hint.texts) byText(column, test);
-    for (const { member, test } of members) {
-      if (!this.#hasMember(member)) continue;
-      byText(FIELD_PREFIX + member, (json) => test(JSON.parse(json)));
-    }
-    const inData = terms.filter((term) => term.inData);
-    if (inData.length > 0) {
-      const { texts, codes } = this.#reader.texts(this.#group, 'data');
-      tests.push((row) => {
-        const folded = foldedText(texts[codes[row]!]!);
-        return inData.every((term) => folded.includes(term.folded));
-      });
-    }
-    const kept = new Uint32Array(rows);
-    let count = 0;
-    for (let row = 0; row < rows; row++) if (tests.every((test) => test(row))) kept[count++] = row;
-    return kept.subarray(0, count);
-  }
-
-  #hasMember(name: string): boolean {
-    return this.#group.fields?.includes(name) ?? false;
-  }
-
-  /** Objects with these members alone; null where they are no columns. */
-  fieldsOf(members: readonly string[]): ((row: number) => string) | null {
-    if (!members.every((name) => this.#hasMember(name))) return null;
-    const columns = members.map((name) => {
-      const { texts, codes } = this.#reader.texts(this.#group, FIELD_PREFIX + name);
-      return { codes, pairs: texts.map((json) => `"${name}":${json}`) };
-    });
-    if (columns.length === 1) {
-      const [{ codes, pairs }] = columns as [(typeof columns)[number]];
-      const objects = pairs.map((pair) => `{${pair}}`);
-      return (row) => (codes[row]! < 0 ? '{}' : objects[codes[row]!]!);
-    }
-    return (row) => {
-      let text = '';
-      for (const { codes, pairs } of columns) {
-        const code = codes[row]!;
-        if (code >= 0) text += text === '' ? pairs[code]! : `,${pairs[code]!}`;
-      }
-      return `{${text}}`;
-    };
-  }
-
-  column(name: Named): (row: number) => string | number | null {
-    const group = this.#group;
-    switch (name) {
-      case 'ascii':
-        // Only a hint for SQL: 0 is right for any text.
-        return () => (group.ascii ? 1 : 0);
-      case 'index':
-        return () => this.#part.index;
-      case 'fields': {
-        const fields = this.#texts('fields');
-        const data = this.#texts('data');
-        return (row) => fields(row) ?? data(row);
-      }
-      case 'sourcetype':
-      case 'source':
-      case 'host':
-      case 'data':
-        return this.#texts(name);
-      default: {
-        const { numbers, present } = this.#reader.numbers(group, name);
-        return (row) => (present?.[row] === 0 ? null : numbers[row]!);
-      }
-    }
-  }
-
-  #texts(name: PartColumn): (row: number) => string | null {
-    const { texts, codes } = this.#reader.texts(this.#group, name);
-    return (row) => (codes[row]! < 0 ? null : texts[codes[row]!]!);
   }
 }
 
@@ -476,7 +376,7 @@ class NeededColumns {
     this.#members = membersIn(sql);
   }
 
-  of(rows: GroupRows, name: Named): ((row: number) => string | number | null) | null {
+  of(rows: GroupRows, name: Named): Cells | null {
     if (!this.#names.has(name)) return null;
     const own = name === 'fields' && this.#members !== null ? rows.fieldsOf(this.#members) : null;
     return own ?? rows.column(name);
@@ -494,11 +394,7 @@ function newTable(): Database {
 
 const ROW = '(?, ?, ?, ?, ?, ?, ?, ?, ?, jsonb(?), ?, ?, ?)';
 
-function insert(
-  db: Database,
-  kept: Uint32Array,
-  columns: readonly (((row: number) => string | number | null) | null)[],
-): void {
+function insert(db: Database, kept: Uint32Array, columns: readonly (Cells | null)[]): void {
   const many = db.query(`INSERT INTO events VALUES ${new Array(INSERT_ROWS).fill(ROW).join(', ')}`);
   const one = db.query(`INSERT INTO events VALUES ${ROW}`);
   db.run('BEGIN');
@@ -511,6 +407,24 @@ function insert(
     (isFull ? many : one).run(...values);
   }
   db.run('COMMIT');
+}
+
+/** Rows of a group, which are in the order of time and id. */
+function keyedRows<Row extends object>(
+  order: MergeOrder,
+  rows: GroupRows,
+  selection: Selection,
+  rowAt: (place: number) => Row,
+): Iterator<Row & Keyed> {
+  const places = placesOf(selection, rows.rows);
+  const ids = rows.column('id') as (row: number) => number;
+  const times = order.startsWith('time') ? (rows.column('time') as typeof ids) : null;
+  if (times === null) places.sort((a, b) => ids(a) - ids(b));
+  if (order.endsWith('DESC')) places.reverse();
+  return Iterator.from(places).map((place): Row & Keyed => {
+    const keys = times === null ? { k0: ids(place), k1: 0 } : { k0: times(place), k1: ids(place) };
+    return Object.assign(rowAt(place), keys);
+  });
 }
 
 class Cursor<Row> {

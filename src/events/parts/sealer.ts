@@ -15,7 +15,7 @@ import type { SealedRow } from './part-format.ts';
 import { PartDamage, PartReader } from './part-reader.ts';
 import { writePart } from './part-writer.ts';
 import type { SealOrder } from './sealed-store.ts';
-import { GroupRows, NO_HINT } from './sealed-tier.ts';
+import { GroupRows, NO_HINT } from './group-rows.ts';
 
 export interface SealStep {
   readonly stateDir: string;

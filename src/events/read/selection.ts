@@ -2,7 +2,7 @@
 import { QuotedTexts } from '../../base/text/quoted-text.ts';
 import type { EventReader } from '../store/reader.ts';
 import { firstIdCreatedFrom } from '../store/store.ts';
-import type { PartHint } from '../parts/sealed-tier.ts';
+import type { PartHint } from '../parts/group-rows.ts';
 import type { SqlCondition } from './term.ts';
 import { allOf, foldedText, isTimeLike } from './term.ts';
 

@@ -1,6 +1,6 @@
 /** What retention or a delete order would remove now (`--dry-run`). */
 import type { Config } from '../../config/settings.ts';
-import { NO_HINT } from '../parts/sealed-tier.ts';
+import { NO_HINT } from '../parts/group-rows.ts';
 import type { EventReader } from '../store/reader.ts';
 import type { IndexTotals } from '../read/index-totals.ts';
 import type { Pruned, PruneRule } from './retention.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { EVENTS_FILE } from './schema.ts';
 import { STRATEGY } from '../limits.ts';
 import { type Keyed, type MergeOrder, ORDER_KEYS, SealedTier } from '../parts/sealed-tier.ts';
-import type { PartHint } from '../parts/sealed-tier.ts';
+import type { PartHint } from '../parts/group-rows.ts';
 import type { SqlCondition } from '../read/term.ts';
 import { allOf, anyMemberHas, dataHas, registerTermFunctions } from '../read/term.ts';
 import type { IndexState } from '../read/text-index.ts';

@@ -5,7 +5,7 @@
  * Nothing that SQL treats differently is left to it. Conditions may let too many rows through, which the stage tests
  * again; grouped rows pass the same stages with their weights. So results do not depend on where the plan ends.
  */
-import type { Expression, Stage, Terms } from '../syntax/ast.ts';
+import type { Expression, FlagArguments, Stage, Terms } from '../syntax/ast.ts';
 import type { StageContext } from '../command.ts';
 import { findCommand } from '../command-table.ts';
 import { readCount, type Count } from '../syntax/count.ts';
@@ -182,9 +182,11 @@ function countedPrefix(
   const tracking = new Tracking(read);
   const all = [...rest, ...stages.slice(count, at)];
   if (![...(first ? [first] : []), ...all].every(isRowWise)) return null;
-  const { tests, rest: before } =
-    isByColumns && first === null ? columnTests(all, read) : { tests: [], rest: all };
-  const steps = bindSteps(first, before, tracking, read);
+  const isTested = isByColumns && (first === null || isFilter(first));
+  const tested = isTested ? columnTests(first, all, read) : null;
+  const steps = tested
+    ? bindSteps(tested.first, tested.rest, tracking, read)
+    : bindSteps(first, all, tracking, read);
   if (steps === null) return null;
   const stage = stages[at]!;
   const last = placed(stage, at, () =>
@@ -193,7 +195,13 @@ function countedPrefix(
   if ((last.kind !== 'rows' && last.kind !== 'table') || !last.takesWeights) return null;
   const { wanted } = tracking;
   const rows = isByColumns
-    ? source.readColumns!({ conditions, wanted, tests, tick: () => meter.tick(), onRead })
+    ? source.readColumns!({
+        conditions,
+        wanted,
+        tests: tested?.tests ?? [],
+        tick: () => meter.tick(),
+        onRead,
+      })
     : source.readCounted!(conditions, wanted);
   if (rows === null) return null;
   const weights = new Map<Row, number>();
@@ -241,33 +249,61 @@ function countedPrefix(
 
 /** Filters at the beginning that look at one column each, and the stages that are left. */
 function columnTests(
+  first: Stage | null,
   stages: readonly Stage[],
   read: PlannedRead,
-): { readonly tests: readonly RowTest[]; readonly rest: readonly Stage[] } {
+): {
+  readonly tests: readonly RowTest[];
+  readonly first: Stage | null;
+  readonly rest: readonly Stage[];
+} {
   const tests: RowTest[] = [];
-  const rest: Stage[] = [];
+  /** The parts of a stage that are left. */
+  const untested = (stage: Stage, isFirst: boolean): Stage[] =>
+    conjuncts(stage).filter((part) => {
+      const tracking = new Tracking(read);
+      const steps = isFirst
+        ? bindSteps(part, [], tracking, read)
+        : bindSteps(null, [part], tracking, read);
+      const [wanted, ...others] = tracking.wanted;
+      if (steps === null || wanted === undefined || others.length > 0) return true;
+      const [column, parts] = wanted;
+      const { push } = chain(steps.operators);
+      tests.push({ column, parts, passes: (row) => push([row]).length > 0 });
+      return false;
+    });
+  // As the first stage stands only one of its parts: all of it when several are left.
+  const left = first === null ? [] : untested(first, true);
   const isFilterOnly = (stage: Stage): boolean => stage.command === 'where' || isFilter(stage);
   const end = stages.findIndex((stage) => !isFilterOnly(stage));
   const filters = end < 0 ? stages : stages.slice(0, end);
-  for (const stage of filters.flatMap(conjuncts)) {
-    const tracking = new Tracking(read);
-    const steps = bindSteps(null, [stage], tracking, read);
-    const [column, ...others] = tracking.wanted.keys();
-    if (steps === null || column === undefined || others.length > 0) rest.push(stage);
-    else {
-      const { push } = chain(steps.operators);
-      tests.push({ column, passes: (row) => push([row]).length > 0 });
-    }
-  }
-  return { tests, rest: [...rest, ...stages.slice(filters.length)] };
+  const rest = filters.flatMap((stage) => untested(stage, false));
+  return {
+    tests,
+    first: left.length > 1 ? first : (left[0] ?? null),
+    rest: [...rest, ...stages.slice(filters.length)],
+  };
 }
 
 /** Stages that together let the same rows pass. */
 function conjuncts(stage: Stage): Stage[] {
-  if (stage.arguments.form !== 'terse') return [stage];
+  if (stage.arguments.form === 'flag') return flagConjuncts(stage, stage.arguments);
   const { args } = stage.arguments;
   const parts = stage.command === 'where' ? operandsOf(args as Expression) : itemsOf(args as Terms);
   return parts.map((part) => ({ ...stage, arguments: { form: 'terse', args: part } }));
+}
+
+function flagConjuncts(stage: Stage, args: FlagArguments): Stage[] {
+  const { filter = [], exclude = [], ...others } = args.flags;
+  if (stage.command !== 'search' || filter.length + exclude.length < 2) return [stage];
+  const only = (flags: FlagArguments['flags']): Stage => ({
+    ...stage,
+    arguments: { ...args, flags: { ...others, ...flags } },
+  });
+  return [
+    ...filter.map((word) => only({ filter: [word] })),
+    ...exclude.map((word) => only({ exclude: [word] })),
+  ];
 }
 
 function operandsOf(expression: Expression): Expression[] {

@@ -9,8 +9,13 @@ import {
   type RowCondition,
   type CompareOp,
 } from './source.ts';
+import type { Column, Selection } from '../../columns/column.ts';
+import { EntryTest, selectRange } from '../../columns/select.ts';
+import type { CellPlace } from './column-rows.ts';
 import {
-  type MoreTables,
+  type MergedOrder,
+  type MoreBatch,
+  type MoreRows,
   type SqlColumn,
   type SqlCondition,
   SqlSource,
@@ -48,6 +53,8 @@ export interface SealedHint {
   readonly highestId: number | null;
   /** Of `data`. */
   readonly terms: readonly string[];
+  /** Folded texts that are in the JSON of the fields, or of a `data` equal to it. */
+  readonly fieldTexts: readonly string[];
   readonly texts: readonly {
     readonly column: 'sourcetype' | 'source' | 'host';
     readonly test: (text: string) => boolean;
@@ -61,12 +68,39 @@ export interface SealedHint {
 
 export interface SealedEvents {
   readonly isEmpty: boolean;
-  term(text: string): { readonly sql: string; readonly params: readonly (string | number)[] };
   /** Null when there can be none. */
-  tables(hint: SealedHint): Omit<MoreTables, 'conditions'> | null;
+  rows(hint: SealedHint): SealedRows | null;
   /** What could not be read so far. */
   problems(): readonly string[];
 }
+
+/** Events that meet a hint, by runs; see `MoreRows`. */
+export interface SealedRows {
+  batches<Taken>(take: (batch: SealedBatch) => Taken): Iterable<Taken>;
+  merged<Row extends object>(
+    order: MergedOrder,
+    own: Iterable<Row>,
+    take: (batch: SealedBatch) => {
+      readonly selection: Selection;
+      readonly rowAt: (place: number) => Row;
+    },
+  ): Iterable<Row>;
+  keys(order: MergedOrder): string;
+}
+
+/** Columns as in table `events`. */
+export interface SealedBatch {
+  readonly rows: number;
+  /** Those that meet the hint. */
+  readonly selection: Selection;
+  columnOf(name: Exclude<StoredName, 'fields'>): Column;
+  memberOf(name: string, hasNumbers: boolean): Column;
+  /** `fields` as JSON. */
+  cellsOf(name: StoredName): (place: number) => unknown;
+  memberCellsOf(name: string): (place: number) => unknown;
+}
+
+export type StoredName = Exclude<EventColumnName, 'extracted_fields' | '_time'> | 'fields' | 'time';
 
 const FOLD = 'svc_search_fold';
 const TEXTS = ['index', 'sourcetype', 'source', 'host'];
@@ -109,14 +143,16 @@ export function eventSource(store: EventStore, grants: Grants, onIndexUse: () =>
     from: 'events',
     columns: EVENT_COLUMNS.map((column) => ({ ...column, ...STORED[column.name] })),
     orders: { forward: 'id', newest: 'time DESC, id DESC' },
+    forwardColumn: 'id',
     restriction,
     readableIndexes: readable,
     condition: (condition) => conditionSql(remembering, condition, onIndexUse),
     rare: (where, conditions) =>
       rareIds(store.db, where, partsOf(remembering, conditions, restriction)),
     hasWideIntegers: false,
-    more: (conditions) => sealedTables(store, readable, conditions),
-    isDivided: store.sealed?.isEmpty === false,
+    ...(store.sealed?.isEmpty === false && {
+      more: (conditions) => sealedRows(store, readable, conditions),
+    }),
   });
 }
 
@@ -130,33 +166,71 @@ function registerFold(db: Database): void {
   db.function(FOLD, options, (text: string) => fold(text));
 }
 
-function sealedTables(
+function sealedRows(
   store: EventStore,
   readable: readonly string[] | null,
   conditions: readonly RowCondition[],
-): MoreTables | null {
-  const { sealed } = store;
-  if (sealed === undefined || sealed.isEmpty) return null;
-  const tables = sealed.tables(hintOf(store, readable, conditions));
-  if (tables === null) return null;
-  const exact: EventStore = {
-    db: store.db,
-    indexNames: () => store.indexNames(),
-    term: (text) => ({ ...sealed.term(text), usesIndex: false, isNarrow: false }),
-  };
-  const parts = conditions.map((one) => conditionSql(exact, one, () => {}));
-  const prepared = (db: Database): Database => {
-    registerFold(db);
-    return db;
-  };
+): MoreRows | null {
+  const found = store.sealed?.rows(hintOf(store, readable, conditions)) ?? null;
+  if (found === null) return null;
+  const select = unhinted(conditions);
+  const batchOf = (batch: SealedBatch): MoreBatch => ({
+    rows: batch.rows,
+    selection: select(batch),
+    columnOf: ({ index, member }, hasNumbers) =>
+      member === null
+        ? batch.columnOf(storedName(index) as Exclude<StoredName, 'fields'>)
+        : batch.memberOf(member, hasNumbers),
+    cellsOf: ({ index, member }: CellPlace) =>
+      member === null ? batch.cellsOf(storedName(index)) : batch.memberCellsOf(member),
+  });
   return {
-    ...tables,
-    conditions: [restrictionOf(readable), ...parts].filter((part) => part !== null),
-    *each(sql) {
-      for (const db of tables.each(sql)) yield prepared(db);
-    },
-    merged: (order, sql, own, read) => tables.merged(order, sql, own, (db) => read(prepared(db))),
+    batches: (take) => found.batches((batch) => take(batchOf(batch))),
+    merged: (order, own, take) =>
+      found.merged(order, own, (sealed) => {
+        const batch = batchOf(sealed);
+        return { selection: batch.selection, rowAt: take(batch) };
+      }),
+    keys: (order) => found.keys(order),
   };
+}
+
+function storedName(index: number): StoredName {
+  const { name } = EVENT_COLUMNS[index]!;
+  if (name === '_time') return 'time';
+  return name === 'extracted_fields' ? 'fields' : name;
+}
+
+/** The conditions a hint does not express. */
+function unhinted(conditions: readonly RowCondition[]): (batch: SealedBatch) => Selection {
+  const steps = conditions.flatMap((condition) => {
+    const { kind, column } = condition;
+    if (kind === 'time' && Object.hasOwn(TIMES, column)) {
+      const { from, to, isOpenEnded = false } = condition;
+      const range = {
+        from: from === null ? -Infinity : microsOf(from),
+        to: to === null ? Infinity : microsOf(to),
+        isOpenEnded,
+      };
+      // Before a far time there is no next integer.
+      const isHinted = column === '_time' && (to === null || Number.isSafeInteger(range.to));
+      if (isHinted || (from === null && to === null)) return [];
+      return (batch: SealedBatch, before: Selection): Selection => {
+        const times = batch.columnOf(TIMES[column] as 'created');
+        return times.kind === 'numbers' ? selectRange(times, range, before) : before;
+      };
+    }
+    const isText = kind === 'equals' || kind === 'equals-folded';
+    if (!isText || condition.isNot !== true || !TEXTS.includes(column)) return [];
+    const { values } = condition;
+    const test = new EntryTest(
+      (entry) => !values.includes(kind === 'equals' ? (entry as string) : fold(entry as string)),
+    );
+    return (batch: SealedBatch, before: Selection): Selection =>
+      test.select(batch.columnOf(column as 'host'), before);
+  });
+  return (batch) =>
+    steps.reduce<Selection>((before, select) => select(batch, before), batch.selection);
 }
 
 function hintOf(
@@ -168,6 +242,7 @@ function hintOf(
   const terms: string[] = [];
   const texts: SealedHint['texts'][number][] = [];
   const members: SealedHint['members'][number][] = [];
+  const fieldTexts: string[] = [];
   const bounds = {
     earliest: -Infinity,
     latest: Infinity,
@@ -179,6 +254,7 @@ function hintOf(
     if (kind === 'contains-folded' && column === 'data') terms.push(condition.text);
     if ('member' in condition && column === 'extracted_fields')
       members.push({ member: condition.member, test: (value) => mayMeet(condition, value) });
+    if ('member' in condition) fieldTexts.push(...textIn(condition));
     if (kind === 'time' && column === '_time') {
       const { from, to, isOpenEnded } = condition;
       if (from !== null) bounds.earliest = Math.max(bounds.earliest, microsOf(from));
@@ -187,8 +263,10 @@ function hintOf(
     }
     if (kind === 'integer' && column === 'id') {
       const { op, value } = condition;
-      if (op !== '<' && op !== '<=') bounds.lowestId = Math.max(bounds.lowestId, value);
-      if (op !== '>' && op !== '>=') bounds.highestId = Math.min(bounds.highestId, value);
+      const lowest = op === '>' ? Math.floor(value) + 1 : Math.ceil(value);
+      const highest = op === '<' ? Math.ceil(value) - 1 : Math.floor(value);
+      if (op !== '<' && op !== '<=') bounds.lowestId = Math.max(bounds.lowestId, lowest);
+      if (op !== '>' && op !== '>=') bounds.highestId = Math.min(bounds.highestId, highest);
     }
     if ((kind === 'equals' || kind === 'equals-folded') && condition.isNot !== true) {
       const { values } = condition;
@@ -215,9 +293,20 @@ function hintOf(
     lowestId: finite(bounds.lowestId),
     highestId: finite(bounds.highestId),
     terms,
+    fieldTexts,
     texts,
     members,
   };
+}
+
+/** A folded text the JSON of every member that meets the condition holds as it is; none where it may be spelled otherwise. */
+function textIn(condition: Extract<RowCondition, { member: string }>): string[] {
+  if (condition.kind === 'member-number') return [];
+  const isFolded = condition.kind === 'member-folded';
+  const [text, ...others] = isFolded ? condition.texts : condition.values;
+  const isOther = others.length > 0 || (isFolded && condition.numbers.length > 0);
+  const isPlain = typeof text === 'string' && /^[ !#-[\]-~]+$/.test(text);
+  return isPlain && !isOther ? [fold(text)] : [];
 }
 
 /** Whether a value may meet a condition on its member, as `memberCondition` has it in SQL. */

@@ -39,6 +39,8 @@ export interface Source {
 /** A filter that looks at one column only. */
 export interface RowTest {
   readonly column: number;
+  /** What it looks at of the cell. */
+  readonly parts: 'all' | readonly Part[];
   /** Of a row of which only that cell is filled. */
   readonly passes: (row: Row) => boolean;
 }

@@ -9,9 +9,18 @@ import { STRATEGY } from '../limits.ts';
 import { timeFromMicros } from '../expressions/time.ts';
 import { cellTypeOf, Schema, type CellType, type Column, type Part } from '../run/schema.ts';
 import { valueOfJson, type Row, type Value } from '../expressions/value.ts';
-import { type ColumnCell, type ColumnPlan, countedRows } from './column-rows.ts';
+import {
+  type CellBatch,
+  type CellPlace,
+  type ColumnCell,
+  type ColumnPlan,
+  countedRows,
+  putCell,
+} from './column-rows.ts';
 import type { ColumnRead, ReadPlan, RowCondition, Source, SourceOrder, Wanted } from './source.ts';
-import type { Column as ColumnOfCells } from '../../columns/column.ts';
+import type { Column as ColumnOfCells, Entry, Selection } from '../../columns/column.ts';
+import type { MeasureOrder } from '../../columns/group-sums.ts';
+import { floored } from '../../columns/order.ts';
 
 /** In `plain` integers past 2^53 keep their digits. */
 type CellForm = 'plain' | 'micros' | 'json' | 'boolean';
@@ -42,20 +51,31 @@ export interface SqlCondition {
   readonly isNarrow?: boolean;
 }
 
-/** Rows of other databases with a table of the same name and columns. */
-export interface MoreTables {
-  readonly conditions: readonly SqlCondition[];
-  /** One after the other, valid until the next; `sql` names the columns that are read. */
-  each(sql: string): Iterable<Database>;
-  /** In the order of the source: `own` are the rows of its table, `read` gives those of another. */
+/** `backward`: from the last of `forward` to the first. */
+export type MergedOrder = SourceOrder | 'backward';
+
+/** Rows of another kind of store with the same columns, in batches of columns. */
+export interface MoreRows {
+  /** What `take` makes of each; it asks for all the columns it needs. */
+  batches<Taken>(take: (batch: MoreBatch) => Taken): Iterable<Taken>;
+  /** Rows of both in the order of the source: `own` are those of its table, `take` gives the row at a place. */
   merged(
-    order: SourceOrder,
-    sql: string,
+    order: MergedOrder,
     own: Iterable<Stored>,
-    read: (db: Database) => Iterable<Stored>,
+    take: (batch: MoreBatch) => (place: number) => Stored,
   ): Iterable<Stored>;
   /** What `merged` compares, as columns. */
-  keys(order: SourceOrder): string;
+  keys(order: MergedOrder): string;
+}
+
+export interface MoreBatch {
+  readonly rows: number;
+  /** Those that meet the conditions, and perhaps others where SQL would give others too. */
+  readonly selection: Selection;
+  /** Members are JSON; with `hasNumbers` their numbers are numbers. */
+  columnOf(cell: CellPlace, hasNumbers: boolean): ColumnOfCells;
+  /** As the SQL of the cell would give it. */
+  cellsOf(cell: CellPlace): (place: number) => unknown;
 }
 
 interface SqlTable {
@@ -74,10 +94,10 @@ interface SqlTable {
   readonly columnReader?: ColumnBatches;
   /** Told which way the rows are read. */
   readonly onColumnUse?: (isUsed: boolean) => void;
-  /** Null when no other table has rows that meet the conditions. */
-  readonly more?: (conditions: readonly RowCondition[]) => MoreTables | null;
-  /** There are other tables, so SQL cannot sort by any column. */
-  readonly isDivided?: boolean;
+  /** Of the order `forward`, all different: with `more` no other column is sorted by. */
+  readonly forwardColumn?: string;
+  /** Null when there are no others that meet the conditions. */
+  readonly more?: (conditions: readonly RowCondition[]) => MoreRows | null;
   /**
    * Replaces a condition that few rows meet by one that names them; null when scanning in the requested order is
    * better.
@@ -96,11 +116,9 @@ interface BoundSql {
 /** Integers up to here can be summed in 64 bits; 0 and 1 may be `true` and `false` of JSON. */
 const MAX_PACKED = 4_294_967_296;
 
-interface Cell {
-  readonly index: number;
+interface Cell extends CellPlace {
   readonly sql: string;
   readonly decode: (stored: unknown) => Value;
-  readonly member: string | null;
 }
 
 export type ColumnBatches = (
@@ -119,7 +137,8 @@ export class SqlSource implements Source {
 
   constructor(table: SqlTable) {
     this.table = table;
-    if (table.columnReader)
+    if (table.more) this.readColumns = (read) => this.#readBoth(table.more!, read);
+    else if (table.columnReader)
       this.readColumns = (read) =>
         columnRows(table, table.columnReader!, read, () => {
           // The tests were left to this source.
@@ -148,7 +167,9 @@ export class SqlSource implements Source {
     const cells = this.#cells(wanted);
     const list = cells.map(({ sql }, at) => `${sql} AS x${at}`).join(', ') || '1';
     const all = this.#conditions(conditions);
-    const more = sort.length > 0 ? null : (this.table.more?.(conditions) ?? null);
+    const more = this.table.more?.(conditions) ?? null;
+    const [by] = sort;
+    const merged = by === undefined ? order : by.isDescending ? 'backward' : 'forward';
     const few = order === 'newest' && sort.length === 0 ? this.table.rare?.(all, conditions) : null;
     const where = whereSql(few ? [few] : all);
     // A second sort by one column does nothing, and SQLite takes 2,000 terms.
@@ -159,12 +180,18 @@ export class SqlSource implements Source {
       sorted.set(column, isDescending ? `${shown} DESC` : shown);
     }
     const cut = limit === null ? '' : ` LIMIT ${Math.max(0, Math.trunc(limit))}`;
-    const shown = more === null ? list : `${list}, ${more.keys(order)}`;
+    const shown = more === null ? list : `${list}, ${more.keys(merged)}`;
     const rest = ` ORDER BY ${[...sorted.values(), orders[order]].join(', ')}${cut}`;
     const select = `SELECT ${shown} FROM ${from}`;
     const own = storedRows(db, select + where.sql + rest, where.params, hasWideIntegers);
+    const taken = cells.map((cell, at) => ({ cell, name: `x${at}` }));
     const found =
-      more === null ? own : limited(mergedRows(more, order, { select, rest, own }), limit);
+      more === null
+        ? own
+        : limited(
+            more.merged(merged, own, (batch) => storedAt(batch, taken)),
+            limit,
+          );
     const write = rowWriter(cells, columns.length);
     const texts = cells.flatMap(({ index }, at) => (isLong(columns[index]!) ? [`x${at}`] : []));
     let batch: Row[] = [];
@@ -190,7 +217,7 @@ export class SqlSource implements Source {
   }
 
   sortsBy(column: string): boolean {
-    if (this.table.isDivided) return false;
+    if (this.table.more) return column === this.table.forwardColumn;
     return this.table.columns.find(({ name }) => name === column)?.isSortable ?? false;
   }
 
@@ -198,34 +225,69 @@ export class SqlSource implements Source {
     conditions: readonly RowCondition[],
     wanted: Wanted,
   ): Iterable<readonly [Row, number]> | null {
+    // The other rows are read by columns, or one by one.
+    if (this.table.more || wanted.values().some(isListed)) return null;
+    return this.#countedInSql(conditions, wanted);
+  }
+
+  /** Each of both in its way: the numbers of both are put together by whoever counts. */
+  #readBoth(
+    moreRows: NonNullable<SqlTable['more']>,
+    read: ColumnRead,
+  ): Iterable<readonly [Row, number]> | null {
+    const { columns } = this.table;
+    const { conditions, wanted, tests, tick, onRead } = read;
+    const cells = countedCells(columns, wanted);
+    const tested = tests.map(({ column, parts, passes }) => {
+      const cells = testedCells(columns[column]!, column, parts);
+      return cells && { passes, cells };
+    });
+    if (cells === null || !tested.every((one) => one !== null)) return null;
+    const all = new Map(
+      [...wanted].map(([index, parts]) => [index, parts === 'all' ? parts : [...parts]] as const),
+    );
+    for (const { column, parts } of tests)
+      for (const part of parts === 'all' ? [undefined] : parts) noteUse(all, column, part);
+    const own = this.#countedInSql(conditions, unlisted(all));
+    if (own === null) return null;
+    const { length: width } = columns;
+    const more = moreRows(conditions);
+    return (function* () {
+      for (const one of own) {
+        onRead(one[1]);
+        if (tests.every(({ passes }) => passes(one[0]))) yield one;
+      }
+      if (more === null) return;
+      const needed = [...cells, ...tested.flatMap((test) => test.cells)];
+      const batches = more.batches((batch) => {
+        tick();
+        return takenBatch(batch, needed);
+      });
+      yield* countedRows(batches, { cells, tests: tested, width, onRead, instead: () => null });
+    })();
+  }
+
+  #countedInSql(
+    conditions: readonly RowCondition[],
+    wanted: Wanted,
+  ): Iterable<readonly [Row, number]> | null {
     const { db, from, columns, hasWideIntegers } = this.table;
-    if (wanted.values().some(isListed)) return null;
-    const keys: Cell[] = [];
-    const packed: PackedCell[] = [];
-    for (const [index, parts] of wanted) {
-      const column = columns[index]!;
-      if (parts === 'all') {
-        if (column.isDiverse) return null;
-        keys.push(wholeCell(column, index));
-        continue;
-      }
-      const cells = groupedCells(column, index, parts);
-      if (cells === null) return null;
-      for (const cell of cells) {
-        const { number, isCompared } = cell;
-        if (number === null) keys.push(cell);
-        else packed.push({ rest: cell, number, needs: column.members ?? column.sql, isCompared });
-      }
-    }
-    if (keys.length + packed.length > STRATEGY.groupedParts) return null;
-    const where = whereSql(this.#conditions(conditions));
+    const parts = partedCells(columns, wanted);
+    if (parts === null || parts.length > STRATEGY.groupedParts) return null;
+    const keys: Cell[] = parts.filter(({ number }) => number === null);
+    const packed = parts
+      .filter(({ number }) => number !== null)
+      .map(({ number, isCompared, ...rest }): PackedCell => {
+        const { members, sql } = columns[rest.index]!;
+        return { rest, number: number!, needs: members ?? sql, isCompared };
+      });
+    const { sql, params } = whereSql(this.#conditions(conditions));
     const cells = [...keys, ...packed.map(({ rest }) => rest)];
-    const more = this.table.more?.(conditions) ?? null;
-    const sqlOf = (from: string): string =>
-      packed.length === 0 ? countedSql(from, keys) : packedSql(from, keys, packed);
+    const table = from + sql;
+    const text = packed.length === 0 ? countedSql(table, keys) : packedSql(table, keys, packed);
     const write = rowWriter(cells, columns.length);
-    const groupsOf = function* (one: Database, { sql, params }: BoundSql) {
-      for (const stored of storedRows(one, sqlOf(from + sql), params, hasWideIntegers)) {
+    return (function* () {
+      for (const stored of storedRows(db, text, params, hasWideIntegers)) {
         const times = Number(stored['n']);
         // Without keys there is a group also of no rows.
         if (times === 0) continue;
@@ -233,12 +295,6 @@ export class SqlSource implements Source {
         packed.forEach(({ rest }, at) => putPacked(row, rest, stored, at, keys.length + at));
         yield [row, times] as const;
       }
-    };
-    return (function* () {
-      yield* groupsOf(db, where);
-      if (more === null) return;
-      const others = whereSql(more.conditions);
-      for (const other of more.each(sqlOf(from + others.sql))) yield* groupsOf(other, others);
     })();
   }
 
@@ -280,33 +336,119 @@ function columnRows(
   instead: ColumnPlan['instead'],
 ): Iterable<readonly [Row, number]> | null {
   if (condition && conditions.length > 0) return null;
-  const decoders = new Map<number, (stored: unknown) => Value>();
-  for (const index of [...wanted.keys(), ...tests.map(({ column }) => column)])
-    decoders.set(index, decoderOf(columns[index]!));
   const cells = [...wanted].map(([index, parts]): ColumnCell => {
     const column = columns[index]!;
     const isPacked =
       column.form === 'plain' &&
       parts !== 'all' &&
       parts.every((part) => part.kind === 'numbers' && part.member === null);
-    const numbers = isPacked
-      ? { isCompared: isCompared(parts, null), keepsValues: isListed(parts) }
-      : null;
-    return { index, decode: decoders.get(index)!, numbers };
+    return { ...wholeColumn(column, index), numbers: isPacked ? measureOf(parts, null) : null };
   });
-  const indexes = [...decoders.keys()];
+  const tested = tests.map(({ column, passes }) => ({
+    passes,
+    cells: [wholeColumn(columns[column]!, column)],
+  }));
+  const needed = [...cells, ...tested.flatMap((test) => test.cells)];
+  const indexes = [...new Set(needed.map(({ index }) => index))];
   // Without any column the rows are counted all the same.
   const names = indexes.map((index) => columns[index]!.sql.replace('rows.', ''));
   const batches = readerOf(names.length === 0 ? ['_row_id'] : names, tick);
   if (batches === null) return null;
   onColumnUse?.(true);
-  const tested = tests.map((test) => ({ ...test, decode: decoders.get(test.column)! }));
   const cellBatches = Iterator.from(batches).map((batch) => ({
     rows: batch.rows,
-    columnOf: (index: number) => batch.columns[indexes.indexOf(index)]!,
+    columnOf: ({ index }: ColumnCell) => batch.columns[indexes.indexOf(index)]!,
   }));
   const { length: width } = columns;
   return countedRows(cellBatches, { cells, tests: tested, width, onRead, instead });
+}
+
+function wholeColumn(column: SqlColumn, index: number): ColumnCell {
+  return { index, member: null, decode: decoderOf(column), floor: null, numbers: null };
+}
+
+function measureOf(parts: readonly Part[], member: string | null): MeasureOrder {
+  const own = parts.filter((part) => part.kind !== 'floor' && part.member === member);
+  return { isCompared: isCompared(own, member), keepsValues: isListed(own) };
+}
+
+/** Null when one of them is better read row by row. */
+function countedCells(columns: readonly SqlColumn[], wanted: Wanted): ColumnCell[] | null {
+  const cells = partedCells(columns, wanted);
+  return (
+    cells &&
+    cells.map(({ index, member, floor, number, decode }): ColumnCell => {
+      const parts = wanted.get(index)!;
+      if (number === null || parts === 'all')
+        return { index, member, floor, decode, numbers: null };
+      return { index, member, floor, decode: numberDecoder, numbers: measureOf(parts, member) };
+    })
+  );
+}
+
+/** JSON, unless it is a number already. */
+function numberDecoder(entry: Entry): Value {
+  return typeof entry === 'number' ? entry : memberDecoder(entry);
+}
+
+/** Null when it looks at more than members. */
+function testedCells(
+  column: SqlColumn,
+  index: number,
+  parts: 'all' | readonly Part[],
+): ColumnCell[] | null {
+  if (column.members === undefined) return [wholeColumn(column, index)];
+  const names = parts === 'all' ? null : memberNames(column, parts);
+  return (
+    names?.map((member) => ({
+      index,
+      member,
+      decode: memberDecoder,
+      floor: null,
+      numbers: null,
+    })) ?? null
+  );
+}
+
+/** Numbers of which each is needed are grouped as others are. */
+function unlisted(wanted: ReadonlyMap<number, 'all' | Part[]>): Wanted {
+  const plain = (part: Part): Part | null =>
+    part.kind !== 'numbers' || !part.isListed
+      ? part
+      : part.member === null
+        ? null
+        : { kind: 'member', member: part.member };
+  return new Map(
+    [...wanted].map(([index, parts]) => {
+      const all = parts === 'all' ? [null] : parts.map(plain);
+      return [index, all.every((part) => part !== null) ? all : 'all'];
+    }),
+  );
+}
+
+/** With all the columns that are needed, so that it does not depend on what is read later. */
+function takenBatch(batch: MoreBatch, needed: readonly ColumnCell[]): CellBatch {
+  const columns = new Map(
+    needed.map((cell) => {
+      const column = batch.columnOf(cell, cell.numbers !== null);
+      const isFloored = cell.floor !== null && column.kind === 'numbers';
+      return [cell, isFloored ? floored(column, cell.floor!) : column] as const;
+    }),
+  );
+  const { rows, selection } = batch;
+  return { rows, selection, columnOf: (cell) => columns.get(cell)! };
+}
+
+function storedAt(
+  batch: MoreBatch,
+  cells: readonly { readonly cell: Cell; readonly name: string }[],
+): (place: number) => Stored {
+  const columns = cells.map(({ cell, name }) => ({ name, at: batch.cellsOf(cell) }));
+  return (place) => {
+    const stored: Stored = {};
+    for (const { name, at } of columns) stored[name] = at(place);
+    return stored;
+  };
 }
 
 function* storedRows(
@@ -321,16 +463,6 @@ function* storedRows(
   } finally {
     statement.finalize();
   }
-}
-
-function mergedRows(
-  more: MoreTables,
-  order: SourceOrder,
-  { select, rest, own }: { select: string; rest: string; own: Iterable<Stored> },
-): Iterable<Stored> {
-  const { sql, params } = whereSql(more.conditions);
-  const read = select + sql + rest;
-  return more.merged(order, read, own, (db) => storedRows(db, read, params, false));
 }
 
 function* limited<Item>(items: Iterable<Item>, limit: number | null): Generator<Item> {
@@ -388,7 +520,30 @@ interface PackedCell {
   readonly isCompared: boolean;
 }
 
-type GroupedCell = Cell & { readonly number: string | null; readonly isCompared: boolean };
+interface GroupedCell extends Cell {
+  /** SQL of the number; null: the cell itself is wanted. */
+  readonly number: string | null;
+  readonly isCompared: boolean;
+  readonly floor: number | null;
+}
+
+/** Null when grouping would not help. */
+function partedCells(columns: readonly SqlColumn[], wanted: Wanted): GroupedCell[] | null {
+  const cells: GroupedCell[] = [];
+  for (const [index, parts] of wanted) {
+    const column = columns[index]!;
+    const isWhole = parts === 'all';
+    if (isWhole && column.isDiverse) return null;
+    const found = isWhole ? [whole(column, index)] : groupedCells(column, index, parts);
+    if (found === null) return null;
+    cells.push(...found);
+  }
+  return cells;
+}
+
+function whole(column: SqlColumn, index: number): GroupedCell {
+  return { ...wholeCell(column, index), number: null, isCompared: false, floor: null };
+}
 
 /** Expressions to group by; null when grouping would not help. */
 function groupedCells(
@@ -405,15 +560,20 @@ function groupedCells(
           (part) => part.kind === 'numbers' || part.kind === 'floor' || part.member !== name,
         );
         const number = isNumbers ? `${column.members} ->> ${pathOf(name)}` : null;
-        return { ...memberCell(column, index, name), number, isCompared: isCompared(parts, name) };
+        return {
+          ...memberCell(column, index, name),
+          number,
+          isCompared: isCompared(parts, name),
+          floor: null,
+        };
       }) ?? null
     );
   }
   const isNumbers =
     column.type !== 'text' && parts.every((part) => part.kind === 'numbers') && !column.toJson;
   if (column.isDiverse && !isNumbers) return null;
-  const cell = { ...wholeCell(column, index), isCompared: isCompared(parts, null) };
-  if (!isNumbers) return [{ ...cell, number: null }];
+  const cell = { ...whole(column, index), isCompared: isCompared(parts, null) };
+  if (!isNumbers) return [cell];
   // A blank cell that counts as a text must not be grouped with the integers.
   return [{ ...cell, sql: shownSql(column), number: column.sql }];
 }
@@ -440,8 +600,8 @@ function flooredCell(
   // One rounding for all steps: the finest must divide the others.
   if (!(least > 0) || !steps.every((step) => step % least === 0)) return null;
   const { sql } = column;
-  const floored = `${sql} - ((${sql} % ${least}) + ${least}) % ${least}`;
-  return [{ ...wholeCell(column, index), sql: floored, number: null, isCompared: false }];
+  const rounded = `${sql} - ((${sql} % ${least}) + ${least}) % ${least}`;
+  return [{ ...whole(column, index), sql: rounded, floor: least }];
 }
 
 function countedSql(from: string, keys: readonly Cell[]): string {
@@ -489,12 +649,7 @@ function putPacked(row: Row, cell: Cell, stored: Stored, at: number, key: number
     { value: part('l'), exponent: 0 },
   ];
   const sum = new PackedNumbers(count, parts, part('a'), part('z'));
-  put(row, cell, sum as unknown as Value);
-}
-
-function put(row: Row, { index, member }: Cell, value: Value): void {
-  if (member === null) row[index] = value;
-  else row[index] = { ...(row[index] as object | null), [member]: value };
+  putCell(row, cell, sum as unknown as Value);
 }
 
 function rowWriter(cells: readonly Cell[], width: number): (stored: Stored) => Row {

@@ -5,7 +5,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readParts } from '../../../src/events/parts/manifest.ts';
-import { NO_HINT } from '../../../src/events/parts/sealed-tier.ts';
+import { NO_HINT } from '../../../src/events/parts/group-rows.ts';
 import { EventReader } from '../../../src/events/store/reader.ts';
 import { EVENTS_FILE } from '../../../src/events/store/schema.ts';
 import { EventStore } from '../../../src/events/store/store.ts';

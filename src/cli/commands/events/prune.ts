@@ -6,7 +6,7 @@ import { timeText } from '../../../events/event-time.ts';
 import { DirectStore } from '../../../events/store/direct-store.ts';
 import { writerSettings } from '../../../events/events.ts';
 import { makeEventFilter } from '../../../event-queries.ts';
-import { NO_HINT } from '../../../events/parts/sealed-tier.ts';
+import { NO_HINT } from '../../../events/parts/group-rows.ts';
 import { EventReader } from '../../../events/store/reader.ts';
 import { filteredRows, QueryProblem } from '../../../events/read/query-filter.ts';
 import {
