@@ -20,7 +20,12 @@ import { compressors } from 'hyparquet-compressors';
 import { makeEventFilter } from '../../src/event-queries.ts';
 import type { EventDraft } from '../../src/events/event.ts';
 import { STRATEGY } from '../../src/events/limits.ts';
-import { eachMember, memberOf, membersIn, withFieldColumns } from '../../src/events/parts/field-columns.ts';
+import {
+  eachMember,
+  memberOf,
+  membersIn,
+  withFieldColumns,
+} from '../../src/events/parts/field-columns.ts';
 import { readParts } from '../../src/events/parts/manifest.ts';
 import { numberOfJson } from '../../src/events/parts/part-reader.ts';
 import { sealStep } from '../../src/events/parts/sealer.ts';
@@ -429,12 +434,21 @@ test('a member is found in the JSON wherever its name stands besides', () => {
     ['["a"]', 'a', null],
     ['"a"', 'a', null],
   ] as const;
-  for (const [json, name, value] of told) expect([json, memberOf(json, name)]).toEqual([json, value]);
+  for (const [json, name, value] of told)
+    expect([json, memberOf(json, name)]).toEqual([json, value]);
 });
 
 test('numbers are doubles where these have all their digits', () => {
-  const told = { '5': 5, '-12': -12, '1.50': 1.5, '1e3': 1000, '9007199254740993': null, '1e999': null };
-  for (const [json, number] of Object.entries(told)) expect([json, numberOfJson(json)]).toEqual([json, number]);
+  const told = {
+    '5': 5,
+    '-12': -12,
+    '1.50': 1.5,
+    '1e3': 1000,
+    '9007199254740993': null,
+    '1e999': null,
+  };
+  for (const [json, number] of Object.entries(told))
+    expect([json, numberOfJson(json)]).toEqual([json, number]);
   for (const json of ['"5"', 'true', 'null', '[1]', '-']) expect(numberOfJson(json)).toBeNull();
 });
 

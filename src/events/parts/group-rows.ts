@@ -57,6 +57,8 @@ export const COLUMNS = [
 export type Named = (typeof COLUMNS)[number];
 export type Cells = (row: number) => string | number | null;
 
+/** Counted in a byte. */
+const MANY_TERMS = 255;
 const TEXTS = ['sourcetype', 'source', 'host', 'data'] as const;
 type TextName = (typeof TEXTS)[number];
 
@@ -128,7 +130,11 @@ export class GroupRows {
       }
     }
     const inData = terms.filter((term) => term.inData).map(({ folded }) => folded);
-    if (inData.length > 0)
+    if (inData.length > 0 && this.#group.ascii && inData.length < MANY_TERMS) {
+      const { texts, codes } = this.#texts('data');
+      const has = texts.having(inData);
+      for (let row = 0; row < rows; row++) if (has[codes[row]!] !== 1) selected[row] = 0;
+    } else if (inData.length > 0)
       byText(this.#texts('data'), (text) => {
         const folded = foldedText(text);
         return inData.every((term) => folded.includes(term));

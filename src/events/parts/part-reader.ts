@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import * as zlib from 'node:zlib';
-import { decompress } from '../../tables/parquet/codec.ts';
 import {
   ChunkField,
   Encoding,
@@ -212,7 +211,7 @@ export class PartReader {
   }
 
   #bytes(at: number, size: number): Buffer {
-    const bytes = Buffer.allocUnsafeSlow(size);
+    const bytes = Buffer.allocUnsafe(size);
     for (let read = 0; read < size;) {
       const count = readSync(this.#fd, bytes, read, size - read, at + read);
       if (count === 0) throw new PartDamage('it ends early');
@@ -248,7 +247,9 @@ function pageAt(bytes: Uint8Array, from: number) {
   const details = value.struct(
     type === PageType.dictionary ? PageField.dictionary : PageField.data,
   )!;
-  const body = decompress(6, packed, value.int(PageField.bytes)!);
+  // Half the time of zlib's, which bounds the result: these bytes are ours, by their checksum.
+  const body = Bun.zstdDecompressSync(packed);
+  if (body.length !== value.int(PageField.bytes)) throw new PartDamage('a page of another size');
   return { type, body, count: details.int(1)!, encoding: details.int(2)!, end: end + size };
 }
 
@@ -293,6 +294,26 @@ export class PageTexts {
     if (!this.#isAll) for (let index = 0; index < this.length; index++) this.at(index);
     this.#isAll = true;
     return this.#known;
+  }
+
+  /**
+   * 1 for each text that contains all the folded ones; all texts are ASCII. The page is searched as a whole: a quarter
+   * of the time of one text after the other.
+   */
+  having(folded: readonly string[]): Uint8Array {
+    const page = this.#bytes.toString('latin1').toLowerCase();
+    const counts = new Uint8Array(this.length);
+    for (const [nth, wanted] of folded.entries()) {
+      let index = 0;
+      for (let at = page.indexOf(wanted); at >= 0;) {
+        while (this.#starts[index + 1]! - 4 <= at && index < this.length - 1) index++;
+        const isInside =
+          at >= this.#starts[index]! && at + wanted.length <= this.#starts[index + 1]! - 4;
+        if (isInside && counts[index] === nth) counts[index]!++;
+        at = page.indexOf(wanted, isInside ? this.#starts[index + 1]! - 4 : at + 1);
+      }
+    }
+    return counts.map((count) => (count === folded.length ? 1 : 0));
   }
 
   /** Of texts without a dictionary, whose places are their numbers: the JSON number of a text, else the text. */

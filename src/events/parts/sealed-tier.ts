@@ -409,6 +409,17 @@ function insert(db: Database, kept: Uint32Array, columns: readonly (Cells | null
   db.run('COMMIT');
 }
 
+/** Sorts rows below `count` by whole numbers: those of a group are near each other. */
+function sortBy(places: Uint32Array, keyOf: (place: number) => number, count: number): void {
+  let least = Infinity;
+  for (const place of places) least = Math.min(least, keyOf(place));
+  const keys = Float64Array.from(places, (place) => (keyOf(place) - least) * count + place);
+  // Without a comparison that is called: a tenth of the time.
+  if (keys.every(Number.isSafeInteger))
+    keys.sort().forEach((key, at) => (places[at] = key % count));
+  else places.sort((a, b) => keyOf(a) - keyOf(b));
+}
+
 /** Rows of a group, which are in the order of time and id. */
 function keyedRows<Row extends object>(
   order: MergeOrder,
@@ -419,7 +430,7 @@ function keyedRows<Row extends object>(
   const places = placesOf(selection, rows.rows);
   const ids = rows.column('id') as (row: number) => number;
   const times = order.startsWith('time') ? (rows.column('time') as typeof ids) : null;
-  if (times === null) places.sort((a, b) => ids(a) - ids(b));
+  if (times === null) sortBy(places, ids, rows.rows);
   if (order.endsWith('DESC')) places.reverse();
   return Iterator.from(places).map((place): Row & Keyed => {
     const keys = times === null ? { k0: ids(place), k1: 0 } : { k0: times(place), k1: ids(place) };
