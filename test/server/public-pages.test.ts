@@ -444,6 +444,7 @@ describe('DS-184, DS-208: pages', () => {
           api: EVIL,
           page: EVIL,
           mayWrite: true,
+          username: EVIL,
           layoutHref: '/h',
 
           historyHref: null,

@@ -1,5 +1,11 @@
 import { isInMenu, parseFilter, withMember } from '../../pages/grid/conditions.ts';
-import { countText, type GridColumn, type GridData, type GridRow } from '../../pages/grid/model.ts';
+import {
+  countText,
+  listText,
+  type GridColumn,
+  type GridData,
+  type GridRow,
+} from '../../pages/grid/model.ts';
 import { addressOf, readView, rowsQuery, shownColumns, type View } from '../../pages/grid/view.ts';
 import { make, quietButton } from '../shared/element.ts';
 import { makeChartPanel } from './view/chart-panel.ts';
@@ -81,6 +87,7 @@ class DatasetPage {
         this.#drawCount();
       },
       unsaved: (row, column) => this.#writing?.cells.unsaved(row, column),
+      isChanged: (row, column) => store.isChanged(row, column),
       tooMany: (limit) =>
         this.#notices.show(
           `The first ${countText(limit)} of these are selected: more is for a download.`,
@@ -145,8 +152,10 @@ class DatasetPage {
     });
     watchFile({
       api: this.#data.api,
+      username: this.#data.isShared ? null : this.#data.username,
       version: () => (this.#writing?.isBusy === true ? '' : this.#store.version),
-      changed: () => this.#fileChanged(),
+      changed: (by) => this.#fileChanged(by),
+      people: (names) => this.#footer.drawPeople(names),
       lost: (status) => this.#tellLost({ status, message: 'The file cannot be read any more.' }),
       found: () => {
         this.#notices.tellFound();
@@ -326,13 +335,13 @@ class DatasetPage {
     if (!isSame) this.#notices.show(`The columns of ${file} have changed.`, reload);
   }
 
-  #fileChanged(): void {
+  #fileChanged(by: readonly string[] = []): void {
     this.#writing?.fileChanged();
     this.#store.reload();
     this.#refreshPanels();
     const isTyping = this.#writing?.cells.isTyping === true;
     this.#notices.show(
-      `${this.#data.file} was changed by someone else. ${isTyping ? 'What you are typing is kept.' : 'These are the newest rows.'}`,
+      `${this.#data.file} was changed by ${by.length === 0 ? 'someone else' : listText(by)}. ${isTyping ? 'What you are typing is kept.' : 'These are the newest rows.'}`,
     );
   }
 

@@ -1,4 +1,4 @@
-import { countText } from '../../pages/grid/model.ts';
+import { countText, listText } from '../../pages/grid/model.ts';
 import { make, makeForm } from '../shared/element.ts';
 import { localNumber } from '../shared/times.ts';
 import { sizeOf } from './table/places.ts';
@@ -6,6 +6,7 @@ import type { GridTable } from './table/table.ts';
 
 export function makeFooter(table: GridTable) {
   const count = make('span.row-count', { role: 'status' });
+  const people = make('span.people');
   const place = make('input', {
     type: 'number',
     min: 1,
@@ -28,7 +29,10 @@ export function makeFooter(table: GridTable) {
     return ` · ${countText(cells, 'cell')} in ${countText(rows)} selected`;
   };
   return {
-    element: make('div.grid-foot', count, makeForm(go, { class: 'go-to' }, place)),
+    element: make('div.grid-foot', count, people, makeForm(go, { class: 'go-to' }, place)),
+    drawPeople(names: readonly string[]): void {
+      people.textContent = names.length === 0 ? '' : `Also here: ${listText(names)}`;
+    },
     /**
      * `rows` is null while unknown; `of` is the total number of columns when some are hidden, else
      * null.

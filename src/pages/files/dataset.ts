@@ -217,6 +217,7 @@ async function reply(
       startAt,
       isShared,
       isFixed,
+      username: context.user.username,
     },
   };
   return pageReply(context, datasetPage, view, { status: problem === null ? 200 : 422 });
@@ -227,7 +228,7 @@ function gridOf(
   table: Table,
   resource: Resource,
   mayWrite: boolean,
-): Omit<GridData, 'startAt' | 'layoutHref' | 'historyHref' | 'isShared' | 'isFixed'> {
+): Omit<GridData, 'username' | 'startAt' | 'layoutHref' | 'historyHref' | 'isShared' | 'isFixed'> {
   const { size } = table.state.stamp;
   const writable = new Set(mayWrite ? table.writableColumns : []);
   const name = encodePath(resource.canonical);

@@ -15,6 +15,8 @@ export interface GridData {
   readonly api: string;
   readonly page: string;
   readonly mayWrite: boolean;
+  /** Who looks at the page. */
+  readonly username: string;
   /** Where it is said how the file is read; null for those who may not. */
   readonly layoutHref: string | null;
   readonly historyHref: string | null;
@@ -86,6 +88,10 @@ const counts = new Intl.NumberFormat();
 
 export function countText(count: number, noun = 'row'): string {
   return `${counts.format(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+export function listText(names: readonly string[]): string {
+  return new Intl.ListFormat('en').format(names);
 }
 
 /** A first check; the server decides. */

@@ -84,6 +84,7 @@ interface RowOptions {
   readonly isSelected: boolean;
   readonly mayWrite: boolean;
   unsaved(row: GridRow, column: GridColumn): UnsavedValue | undefined;
+  isChanged(row: GridRow, column: string): boolean;
 }
 
 export function makeRow(options: RowOptions): HTMLElement {
@@ -119,8 +120,9 @@ function dataCell(options: RowOptions, at: number, column: GridColumn): HTMLElem
   const { layout, index, data, mayWrite } = options;
   const unsaved = data === undefined ? undefined : options.unsaved(data, column);
   const value = unsaved?.value ?? (data === undefined ? '' : cellOf(data, column.name));
+  const isChanged = data !== undefined && options.isChanged(data, column.name);
   const cell = make('div', {
-    class: `cell${isNumeric(column) ? ' number' : ''}${isBlank(value) ? ' blank' : ''}`,
+    class: `cell${isNumeric(column) ? ' number' : ''}${isBlank(value) ? ' blank' : ''}${isChanged ? ' changed' : ''}`,
     role: 'gridcell',
     id: idOfCell(index, at),
     dir: column.type === 'string' ? 'auto' : null,

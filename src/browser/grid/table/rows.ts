@@ -4,13 +4,15 @@
  * Loaded rows stay until newer ones arrive, so nothing flickers when the file changes. Requests for
  * blocks no longer visible are aborted; when there are many blocks, old ones are dropped.
  */
-import { type GridRow, idOf, parseRows } from '../../../pages/grid/model.ts';
+import { cellOf, type GridRow, idOf, parseRows } from '../../../pages/grid/model.ts';
 import { ask, Refused, UNREACHABLE } from '../../shared/ask.ts';
 import type { WrittenRow } from '../writing/row-edits.ts';
 
 const BLOCK_ROWS = 200;
 const MAX_BLOCKS = 60;
 const MAX_REQUESTS = 3;
+/** How long the style sheet fades the mark of a changed cell. */
+const CHANGED_MS = 4_000;
 
 interface Block {
   rows: readonly GridRow[];
@@ -34,6 +36,8 @@ export class RowStore {
   #isExpected = false;
   /** Number of versions made by our own writes. */
   #made = 0;
+  /** Names of columns by row id, of cells that others changed a moment ago. */
+  readonly #changed = new Map<number, ReadonlySet<string>>();
 
   /** `onNewVersion` is called when rows arrive of a version that this page has not made. */
   constructor(api: string, onChange: () => void, onNewVersion: () => void) {
@@ -172,6 +176,7 @@ export class RowStore {
       const rows = parseRows(await response.text());
       isOvertaken = isLate();
       if (!isOvertaken) {
+        this.#markChanged(rows);
         this.#blocks.set(number, { rows, generation });
         this.#take(response, rows.length, number);
       }
@@ -187,6 +192,29 @@ export class RowStore {
     if (!isOvertaken) this.#onChange();
     // Even after a useless response: its rows may still be visible.
     this.#fetch();
+  }
+
+  /** True for a while after a newer version of the row had another value. */
+  isChanged(row: GridRow, column: string): boolean {
+    return this.#changed.get(idOf(row))?.has(column) === true;
+  }
+
+  /** Compares with what is shown, wherever the rows stand now. */
+  #markChanged(rows: readonly GridRow[]): void {
+    if (this.#blocks.size === 0) return;
+    const before = new Map([...this.loaded()].map(([, row]) => [idOf(row), row]));
+    const marked = rows.flatMap((row): number[] => {
+      const old = before.get(idOf(row));
+      if (old === undefined) return [];
+      const names = Object.keys(row).filter(
+        (name) => name !== '_row_id' && cellOf(row, name) !== cellOf(old, name),
+      );
+      if (names.length === 0) return [];
+      this.#changed.set(idOf(row), new Set(names));
+      return [idOf(row)];
+    });
+    if (marked.length === 0) return;
+    setTimeout(() => marked.forEach((id) => this.#changed.delete(id)), CHANGED_MS);
   }
 
   #take(response: Response, count: number, number: number): void {

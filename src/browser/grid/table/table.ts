@@ -23,6 +23,8 @@ interface GridOptions {
   readonly mayWrite: boolean;
   selectionChanged(): void;
   unsaved(row: GridRow, column: GridColumn): UnsavedValue | undefined;
+  /** By others, a moment ago. */
+  isChanged(row: GridRow, column: string): boolean;
   /** A selection exceeded `limit`. */
   tooMany(limit: number): void;
 }
@@ -231,7 +233,7 @@ export class GridTable {
   }
 
   #addRow(index: number): void {
-    const { store, unsaved } = this.#options;
+    const { store, unsaved, isChanged } = this.#options;
     const data = store.at(index);
     const row = makeRow({
       layout: this.#layout,
@@ -240,6 +242,7 @@ export class GridTable {
       isSelected: data !== undefined && this.selection.rows.has(idOf(data)),
       mayWrite: this.mayWrite,
       unsaved,
+      isChanged,
     });
     this.#rows.set(index, row);
     this.#drawn.set(row, data);
