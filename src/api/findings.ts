@@ -110,7 +110,7 @@ const deliveryModel = Type.Object(
 const list = describeList(
   'List what alerts found',
   lineModel,
-  { sortable: FINDING_SORTS, order: 'desc' },
+  { sortable: FINDING_SORTS, order: 'asc' },
   [
     queryParameter('status', `Of ${STATUSES.join(', ')} or open; several with commas`),
     queryParameter('severity', `Of ${SEVERITIES.join(', ')}; several with commas`),

@@ -73,6 +73,7 @@ const COLUMNS: readonly ListColumn[] = [
   { name: 'version', type: 'integer', sql: 'version' },
 ];
 export const FINDING_SORTS = [
+  'id',
   'last_seen',
   'first_seen',
   'severity_rank',
@@ -97,7 +98,7 @@ export function findingList(visible: VisibleFindings | null): ListSource {
     id: 'findings.id',
     columns: COLUMNS,
     sortable: FINDING_SORTS,
-    order: 'desc',
+    order: 'asc',
   };
 }
 

@@ -70,6 +70,8 @@ describe('an anonymous caller (DS-177)', () => {
       ['search_events', { query: 'from open' }],
       ['run_sql', { sql: 'select * from open' }],
       ['list_saved_searches', {}],
+      ['list_findings', {}],
+      ['update_finding', { id: 1, status: 'resolved' }],
     ];
     for (const [name, given] of calls) {
       expect(await failure(shared.service, name, given)).toBe(

@@ -71,6 +71,8 @@ describe('the list of tools (DS-179)', () => {
       'search_events',
       'run_sql',
       'list_saved_searches',
+      'list_findings',
+      'update_finding',
     ]);
     for (const tool of tools) {
       expect(tool).toMatchObject({
@@ -80,7 +82,9 @@ describe('the list of tools (DS-179)', () => {
         annotations:
           tool.name === 'write_resource'
             ? { readOnlyHint: false, destructiveHint: true, idempotentHint: false }
-            : { readOnlyHint: true, idempotentHint: true },
+            : tool.name === 'update_finding'
+              ? { readOnlyHint: false, destructiveHint: false, idempotentHint: true }
+              : { readOnlyHint: true, idempotentHint: true },
       });
       expect(tool.annotations).toMatchObject({ openWorldHint: false });
     }

@@ -3,6 +3,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Tool } from '../tool.ts';
 import { handlerTools } from './handler-tools.ts';
 import { savedSearchTools } from './saved-search-tools.ts';
+import { listFindings, updateFinding } from './findings.ts';
 import { getSchema } from './get-schema.ts';
 import { listResources } from './list-resources.ts';
 import { listSavedSearches } from './list-saved-searches.ts';
@@ -21,6 +22,8 @@ export const tools: readonly Tool[] = [
   searchEvents,
   runSql,
   listSavedSearches,
+  listFindings,
+  updateFinding,
 ];
 
 /** Those the configuration adds for a caller: saved searches and handlers. */

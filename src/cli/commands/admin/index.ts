@@ -30,6 +30,8 @@ const links = commandsOf(async () => (await import('./links.ts')).links);
 const files = commandsOf(async () => (await import('./files.ts')).files);
 const creation = commandsOf(async () => (await import('./create-permissions.ts')).creation);
 
+const findings = commandsOf(async () => (await import('./findings.ts')).findings);
+
 const USER: Flag = ['--username <name>', 'Name of the user (required).'];
 const NAME: Flag = ['--name <name>', 'Name of the group (required).'];
 const GROUP: Flag = ['--group <name>', 'Name of the group (required).'];
@@ -38,6 +40,7 @@ const RESOURCE: Flag = [
   'A resource, a pattern such as reports/*, * for all, or __root__ for uploads (required).',
 ];
 const ACTION: Flag = ['--action <verb>', 'read or write (required).'];
+const FINDING: Flag = ['--id <id>', 'Number of the finding (required).'];
 const DESCRIPTION: Flag = ['--description <text>', 'What it is for.'];
 
 export const admin: Command = {
@@ -123,6 +126,34 @@ export const admin: Command = {
       '--id <id>',
       'Number of the link, see list-links (required).',
     ]),
+    {
+      name: 'findings',
+      summary: 'List, show and change what alerts found.',
+      describe: () => undefined,
+      commands: [
+        findings(
+          'list',
+          'List findings, those seen last first.',
+          ['--status <words>', 'Only of this status, or open; several with commas.'],
+          ['--severity <words>', 'Only of this severity; several with commas.'],
+          ['--owner <name>', "Only of this user; '' for those of nobody."],
+          ['--search <words>', 'Words that alert, key or notes hold.'],
+          JSON_FLAG,
+        ),
+        findings('show', 'Show a finding with its rows and its history.', FINDING, JSON_FLAG),
+        findings(
+          'set',
+          'Change findings, all of them or none.',
+          ['--id <numbers>', 'Numbers of the findings, with commas (required).'],
+          ['--status <word>', 'new, in progress, resolved or false alarm.'],
+          ['--severity <word>', 'info, low, medium, high or critical.'],
+          ['--owner <name>', "User who works on it; '' for nobody."],
+          ['--notes <text>', 'Notes in place of those there are.'],
+          JSON_FLAG,
+        ),
+      ],
+      run: async () => 2,
+    },
     files(
       'list-resources',
       'List the published resources by the names permissions give them.',
