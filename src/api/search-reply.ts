@@ -19,9 +19,10 @@ export async function searchReply(context: Context, result: SearchResult): Promi
     const help = isSql ? '/docs/guide/searching#sql' : '/docs/search-language';
     return jsonReply(result.problem, { status, headers: { Link: `<${help}>; rel="help"` } });
   }
-  const { format, body, leave, limit, isCut, mayStillRead } = result;
+  const { format, body, leave, limit, isCut, mayStillRead, age } = result;
   const { mediaType, attachment } = formatDetails[format];
   const headers: Record<string, string> = {
+    ...(age !== undefined && { Age: String(age) }),
     ...(attachment && { 'Content-Disposition': `attachment; filename="search.${format}"` }),
     // A file cannot say itself that there are more rows; JSON and NDJSON do.
     ...(format !== 'json' && { 'X-Row-Limit': String(limit) }),

@@ -87,6 +87,15 @@ const runBody = Type.Object(
     params: Type.Optional(Type.Object({}, { additionalProperties: true })),
     format: Type.Optional(Type.Union(FORMATS.map((format) => Type.Literal(format)))),
     explain: Type.Optional(Type.Boolean()),
+    max_age: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 300,
+        default: 0,
+        description:
+          'Seconds: an answer so old is good enough; the header `Age` says how old it is',
+      }),
+    ),
   },
   { $id: 'SearchRunRequest' },
 );
@@ -203,6 +212,7 @@ function withParsedParameters(body: unknown): unknown {
     offset,
     timeout_ms: timeout,
     explain,
+    max_age: maxAge,
     ...rest
   } = body as Record<string, string>;
   return {
@@ -212,6 +222,7 @@ function withParsedParameters(body: unknown): unknown {
     ...(params !== undefined && { params: parseEventJson(params, 2) }),
     ...(limit !== undefined && { limit: Number(limit) }),
     ...(timeout !== undefined && { timeout_ms: Number(timeout) }),
+    ...(maxAge !== undefined && { max_age: Number(maxAge) }),
     ...(explain !== undefined && { explain: explain === 'true' || explain === '1' }),
   };
 }

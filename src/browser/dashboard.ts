@@ -10,6 +10,8 @@ import { momentIn, putMoment } from './shared/moment-box.ts';
 import { localTime, serverMoment } from './shared/times.ts';
 
 const AGE_MS = 5_000;
+/** Of who comes to the page; who refreshes by hand wants it anew. Each panel tells its age. */
+const SHARED_SECONDS = 30;
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
 const root = document.querySelector<HTMLElement>('#dashboard');
@@ -30,28 +32,29 @@ function start(root: HTMLElement, bar: HTMLFormElement): void {
   const views = (): PanelView[] => rows.flatMap((row) => row.views);
   let timer = 0;
   let dueAt = Infinity;
+  let everyMs = 0;
 
   const variables = new Variables(bar.querySelector('#variables')!, shown, choices, {
     runner,
     changed: () => changed(),
   });
 
-  async function runAll(isAsked: boolean): Promise<void> {
+  async function runAll(maxAge: number): Promise<void> {
     plan();
-    await variables.load(isAsked);
+    await variables.load(maxAge);
     variables.put();
     choices.keep(false);
-    await Promise.all(views().map((view) => view.refresh(isAsked)));
+    await Promise.all(views().map((view) => view.refresh(maxAge)));
     root.dataset['ready'] = 'true';
   }
   function changed(): void {
     choices.keep(true);
-    void runAll(false);
+    void runAll(SHARED_SECONDS);
   }
   /** Nobody looks at a hidden page; when it comes back, what is overdue runs at once. */
   function plan(): void {
     const [, count = '0', unit = 's'] = /^(\d+)([smh])$/.exec(choices.refresh) ?? [];
-    const everyMs = Number(count) * UNITS[unit]!;
+    everyMs = Number(count) * UNITS[unit]!;
     dueAt = everyMs === 0 ? Infinity : performance.now() + everyMs;
     clearTimeout(timer);
     if (dueAt < Infinity) timer = window.setTimeout(whenDue, everyMs);
@@ -59,7 +62,7 @@ function start(root: HTMLElement, bar: HTMLFormElement): void {
   function whenDue(): void {
     if (document.hidden || root.classList.contains('editing')) return;
     void followFile(shown);
-    void runAll(false);
+    void runAll(Math.min(SHARED_SECONDS, Math.floor(everyMs / 2_000)));
   }
   panels.replaceChildren(...rows.map(({ element }) => element));
   bar.hidden = false;
@@ -84,7 +87,7 @@ function start(root: HTMLElement, bar: HTMLFormElement): void {
     choices.keep(false);
     plan();
   });
-  bar.querySelector('#refresh-now')!.addEventListener('click', () => void runAll(true));
+  bar.querySelector('#refresh-now')!.addEventListener('click', () => void runAll(0));
   bar.querySelector('#wall')!.addEventListener('click', () => {
     if (document.fullscreenElement === null) void root.requestFullscreen().catch(() => undefined);
     else void document.exitFullscreen();
@@ -95,7 +98,7 @@ function start(root: HTMLElement, bar: HTMLFormElement): void {
   addEventListener('popstate', () => location.reload());
   setInterval(() => views().forEach((view) => view.showAge()), AGE_MS);
   startEditing(root, { shown, choices, runner, rows });
-  void runAll(false);
+  void runAll(SHARED_SECONDS);
 }
 
 function putSpan(select: HTMLSelectElement, { span }: Choices): void {

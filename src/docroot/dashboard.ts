@@ -103,9 +103,6 @@ const options = Type.Object(
       }),
     ),
     thresholds: Type.Optional(Type.Array(threshold, { maxItems: 20 })),
-    trend: Type.Optional(
-      oneOf(['up', 'down', 'none'], 'Which way is good for a single value; none: no colour'),
-    ),
     log: Type.Optional(Type.Boolean({ description: 'Logarithmic axis' })),
     min: Type.Optional(Type.Number({ description: 'Lower end of the axis' })),
     max: Type.Optional(Type.Number({ description: 'Upper end of the axis' })),

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { findPermission } from '../../src/accounts/rights/permissions.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
 import { eventually } from './eventually.ts';
 
@@ -226,4 +227,39 @@ test('DS-285 a dashboard is found by its title, its texts and its queries', asyn
       expect(found.results.map(({ resource }) => resource)).toContain('found');
     });
   }
+});
+
+describe('EV-93 an answer that is some seconds old', () => {
+  const ask = (client: Client, query: string, more: object = { max_age: 300 }) =>
+    client.fetch('/search2/api/run/', {
+      method: 'POST',
+      body: JSON.stringify({ query, ...more }),
+      headers: { 'Content-Type': 'application/json' },
+    });
+  const QUERY = 'from shop/products | stats count';
+  const countIn = async (answer: Response): Promise<unknown> =>
+    ((await answer.json()) as { rows: { count: number }[] }).rows[0]?.count;
+
+  test('is given only to who takes one, and tells its age', async () => {
+    expect(await countIn(await ask(anna, QUERY))).toBe(1);
+    writeFileSync(path('shop/products.csv'), 'sku,price\na,1\nb,2\n');
+    await eventually(async () => expect(await countIn(await ask(anna, QUERY, {}))).toBe(2));
+    const old = await ask(anna, QUERY);
+    expect(old.headers.get('age')).toMatch(/^\d+$/);
+    expect(await countIn(old)).toBe(1);
+    expect((await ask(anna, QUERY, {})).headers.has('age')).toBe(false);
+    expect((await ask(anna, QUERY, { max_age: 301 })).status).toBe(400);
+  });
+
+  test('is not given to anybody else, nor to who has lost a right', async () => {
+    await svc.accounts.grant('late', 'shop/products', 'read');
+    const late = await svc.as('late');
+    expect(await countIn(await ask(late, QUERY))).toBe(2);
+    expect(await countIn(await ask(late, QUERY))).toBe(2);
+    await svc.accounts.db.run('DELETE FROM group_permissions WHERE permission_id = ?', [
+      (await findPermission(svc.accounts.db, 'shop/products', 'read'))!.id,
+    ]);
+    await eventually(async () => expect((await ask(late, QUERY)).status).toBe(400));
+    expect((await ask(nobody, QUERY)).status).toBe(400);
+  });
 });

@@ -321,7 +321,7 @@ class Editor {
         const view = new PanelView({ ...place, panel: value }, choices, runner);
         put(view);
         this.#equip(view);
-        void view.refresh(false);
+        void view.refresh(0);
       },
     });
   }

@@ -111,7 +111,7 @@ export function editPanel(panel: DashboardPanel, dialog: PanelDialog): void {
       view.element.classList.add('working');
       // Drawn where it will be seen, over what is shown, so that nothing is blank meanwhile.
       sample.append(view.element);
-      await view.refresh(true);
+      await view.refresh(0);
       if (turn === asked) sample.replaceChildren(view.element);
       else view.element.remove();
     } catch (error) {

@@ -7,7 +7,7 @@ import { closer, make, openMenu } from '../shared/element.ts';
 import { onSite } from '../shared/site.ts';
 import { localTime } from '../shared/times.ts';
 import { type Clicked, drawResult, drawText } from './draw.ts';
-import { explorerAddress, maxAgeOf, requestOf, type Result, type Runner } from './run.ts';
+import { explorerAddress, requestOf, type Result, type Runner } from './run.ts';
 import { type Choices, filledQuery, filledValue, type Place } from './state.ts';
 
 /** Columns of twelve and steps of 40 pixels, where the file does not say. */
@@ -79,8 +79,8 @@ export class PanelView {
     this.element.style.setProperty('--steps', String(height));
   }
 
-  /** Resolves when there is something to see, or why not. Never rejects. */
-  async refresh(isAsked: boolean): Promise<void> {
+  /** `maxAge`: seconds that what is shown may be old. Resolves when it is there, or why not. Never rejects. */
+  async refresh(maxAge: number): Promise<void> {
     const { place } = this;
     if (place.html !== null) {
       if (this.#drawn !== place.html) drawText(this.#body, place.html);
@@ -90,7 +90,7 @@ export class PanelView {
     this.#stopper?.abort();
     const stopper = new AbortController();
     this.#stopper = stopper;
-    const request = requestOf(place, this.#choices, maxAgeOf(isAsked));
+    const request = requestOf(place, this.#choices, maxAge);
     if (request === null) return this.#tell(place.query?.problem ?? 'It has nothing to show.');
     this.element.classList.add('working');
     try {

@@ -1,6 +1,6 @@
 /** Runs what panels show, a few at once, each for itself. Equal requests of one round are one. */
 import type { DashboardPanel } from '../../docroot/dashboard.ts';
-import { askJson, posting, Refused } from '../shared/ask.ts';
+import { ask, askJson, posting, Refused } from '../shared/ask.ts';
 import type { ChartData } from '../shared/chart/data.ts';
 import { type Choices, filledQuery, filledValue, type PanelQuery, type Place } from './state.ts';
 
@@ -21,8 +21,6 @@ export interface PanelRequest {
 const AT_ONCE = 3;
 const ROWS: Readonly<Record<string, number>> = { table: 100, events: 50, single: 1000 };
 const CHART_ROWS = 5_000;
-/** A refresh by hand wants what is there now. */
-const SHARED_SECONDS = 5;
 const PATIENCE_MS = 60_000;
 
 export function requestOf(
@@ -141,13 +139,10 @@ export class Runner {
   }
 }
 
-export const maxAgeOf = (isAsked: boolean): number => (isAsked ? 0 : SHARED_SECONDS);
-
 interface RunAnswer {
   readonly rows: Result['rows'];
   readonly meta: {
     readonly truncated: boolean;
-    readonly age?: number;
     readonly notices: readonly string[];
     readonly columns: Result['columns'];
   };
@@ -169,8 +164,10 @@ async function answerOf(request: PanelRequest, signal: AbortSignal): Promise<Res
 
 async function once({ address, body }: PanelRequest, signal: AbortSignal): Promise<Result> {
   if (body !== null) {
-    const { rows, meta } = await askJson<RunAnswer>(address, { ...posting(body), signal });
-    const { columns, truncated, notices, age = 0 } = meta;
+    const answer = await ask(address, { ...posting(body), signal });
+    const age = Number(answer.headers.get('age') ?? 0);
+    const { rows, meta } = (await answer.json()) as RunAnswer;
+    const { columns, truncated, notices } = meta;
     return { rows, columns, notices, isCut: truncated, at: new Date(Date.now() - age * 1000) };
   }
   const { pathname } = new URL(address, location.origin);

@@ -2,7 +2,7 @@
 import type { DashboardVariable } from '../../docroot/dashboard.ts';
 import { messageOf } from '../shared/ask.ts';
 import { make, makeSelect } from '../shared/element.ts';
-import { maxAgeOf, requestOf, type Runner } from './run.ts';
+import { requestOf, type Runner } from './run.ts';
 import type { Choices, Shown } from './state.ts';
 
 const MAX_VALUES = 1_000;
@@ -33,15 +33,15 @@ export class Variables {
   }
 
   /** Lists the values of choices that depend on what was chosen; takes the first one where nothing is chosen. */
-  async load(isAsked: boolean): Promise<void> {
+  async load(maxAge: number): Promise<void> {
     for (const [index, variable] of (this.#shown.dashboard.variables ?? []).entries()) {
       const query = this.#shown.queries[`variables/${index}`];
       const field = this.#fields.get(variable.name);
       if (query === undefined || !(field instanceof HTMLSelectElement)) continue;
       const panel = { query: query.query, limit: MAX_VALUES };
-      const request = requestOf({ panel, query }, this.#choices, maxAgeOf(isAsked));
+      const request = requestOf({ panel, query }, this.#choices, maxAge);
       const key = JSON.stringify([query, request?.body]);
-      if (this.#asked.get(variable.name) === key && !isAsked) continue;
+      if (this.#asked.get(variable.name) === key && maxAge > 0) continue;
       this.#asked.set(variable.name, key);
       try {
         if (request === null) throw new Error(query.problem ?? 'It has no values');

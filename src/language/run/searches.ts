@@ -4,6 +4,7 @@ import { Holdings, Lane, type Place } from '../../processes/lane.ts';
 import { memoryProblem, timeProblem } from './budget.ts';
 import type { Names } from '../sources/looked-up.ts';
 import { SQL, type ToldProblem } from '../syntax/problem.ts';
+import { RecentAnswers } from './recent-answers.ts';
 import { isTyped } from './result-file.ts';
 import { OUTCOME_HEADER, type SearchOrder, WHOLE_HEADER } from './search-jobs.ts';
 import { FIGURES_HEADER, readFigures, type RunFigures, withoutTrailer } from './run-figures.ts';
@@ -37,6 +38,7 @@ const MIN_PIECE_MS = 10_000;
 export class Searches {
   readonly #options: SearchesOptions;
   readonly #lane: Lane;
+  readonly recent = new RecentAnswers();
 
   /** By `rows` or the code of the problem, since the start. */
   readonly outcomes = new Map<string, number>();

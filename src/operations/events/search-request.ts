@@ -13,6 +13,8 @@ export interface SearchRequest {
   readonly timeoutMs: number;
   readonly format: Format;
   readonly explains: boolean;
+  /** An answer so old is good enough; 0: only a new one. */
+  readonly maxAgeMs: number;
   readonly timezone: string;
 }
 
@@ -23,6 +25,7 @@ export class BadSearchRequest extends Error {
 
 const MIN_TIMEOUT_MS = 100;
 const MAX_PARAMETERS = 100;
+const MAX_AGE_SECONDS = 300;
 
 /** `accepted` is the format of the `Accept` header. Throws BadSearchRequest. */
 export function readSearchRequest(body: unknown, accepted: Format, config: Config): SearchRequest {
@@ -43,6 +46,7 @@ export function readSearchRequest(body: unknown, accepted: Format, config: Confi
       search.timeout_seconds * 1000,
     format,
     explains: explain,
+    maxAgeMs: (integer(members, 'max_age', 0, MAX_AGE_SECONDS) ?? 0) * 1000,
     timezone: timezoneOf(members['timezone'] ?? 'UTC'),
   };
 }

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { type Grants, keepsReading, loadGrants } from '../../accounts/rights/permissions.ts';
 import type { Principal } from '../../accounts/rights/principal.ts';
 import { AppError } from '../../base/errors.ts';
+import { sha256Hex } from '../../base/ids.ts';
 import type { Format } from '../../tables/read/format.ts';
 import type { Registry } from '../../docroot/registry/registry.ts';
 import { findSavedSearch, type NamedSavedSearch } from '../../events/saved-searches.ts';
@@ -39,6 +40,8 @@ export type SearchResult =
       readonly leave: () => Promise<void>;
       /** False once the caller has lost a right it had at the beginning; asked during long bodies. */
       readonly mayStillRead: () => Promise<boolean>;
+      /** Seconds since it was made; absent: it is new. */
+      readonly age?: number;
     }
   | { readonly kind: 'problem'; readonly problem: ToldProblem };
 
@@ -53,6 +56,15 @@ export async function runSearch(
   request: SearchRequest,
   signal?: AbortSignal,
 ): Promise<SearchResult> {
+  const isAudited = services.config.events.search.audit;
+  const key = request.maxAgeMs > 0 && !isAudited ? await keyOf(services, caller, request) : null;
+  const recent = key === null ? null : services.searches.recent.get(key, request.maxAgeMs);
+  if (recent !== null) {
+    const { body, isCut, at } = recent;
+    const { format, limit } = request;
+    const age = Math.round((performance.now() - at) / 1000);
+    return { kind: 'rows', format, limit, isCut, body, age, ...FINISHED };
+  }
   const wait = services.rates.search.take(caller.userId, services.config.events.throttle.search);
   if (wait > 0) throw throttled(wait);
   const startedAt = performance.now();
@@ -67,9 +79,15 @@ export async function runSearch(
   }
   const leave = await services.searches.enter(caller.userId, signal);
   try {
-    const { answer, grants } = await answerOf(services, caller, request, signal);
+    const { answer, grants, found } = await answerOf(services, caller, request, signal);
     if (answer.kind === 'rows') {
       const { body, figures } = answer;
+      // Who shares a saved search may take it back at any time.
+      const isKept = body instanceof Uint8Array && found.savedSearches.size === 0;
+      if (key !== null && isKept) {
+        const at = performance.now();
+        services.searches.recent.set(key, { body, isCut: figures()?.isCut ?? null, at });
+      }
       let isOpen = true;
       const end = async (): Promise<void> => {
         leave();
@@ -94,6 +112,24 @@ export async function runSearch(
   }
 }
 
+const FINISHED = {
+  leave: () => Promise.resolve(),
+  mayStillRead: () => Promise.resolve(true),
+} as const;
+
+/** Null: always asked anew. Rights are a part of it: one that was lost is lost at once. */
+async function keyOf(
+  services: App,
+  caller: Principal,
+  { query, sql, parameters, limit, timezone, format, explains }: SearchRequest,
+): Promise<string | null> {
+  if (format !== 'json' || explains) return null;
+  const { patterns } = withDefaultAccess(services, await loadGrants(services.db, caller));
+  const { userId, isSuperuser, scopes } = caller;
+  const who = [userId, isSuperuser, scopes, patterns];
+  return sha256Hex(JSON.stringify([who, query, sql, parameters, limit, timezone]));
+}
+
 function throttled(seconds: number): AppError {
   const wait = seconds === 1 ? '1 second' : `${seconds} seconds`;
   return new AppError('throttled', `Request was throttled. Expected available in ${wait}.`, {
@@ -112,8 +148,7 @@ function emptyResult({ query, limit, sql }: SearchRequest): SearchResult {
     limit,
     isCut: false,
     body: new TextEncoder().encode(JSON.stringify({ rows: [], meta })),
-    leave: () => Promise.resolve(),
-    mayStillRead: () => Promise.resolve(true),
+    ...FINISHED,
   };
 }
 
@@ -133,7 +168,11 @@ async function answerOf(
   caller: Principal,
   request: SearchRequest,
   signal: AbortSignal | undefined,
-): Promise<{ readonly answer: Exclude<SearchAnswer, LookAgain>; readonly grants: Grants }> {
+): Promise<{
+  readonly answer: Exclude<SearchAnswer, LookAgain>;
+  readonly grants: Grants;
+  readonly found: Found;
+}> {
   return lookedUp(services, caller, request, async (order) => {
     const answer = await services.searches.run(order, signal);
     return answer.kind === 'stale' || answer.kind === 'names' ? answer : { answer };
