@@ -7,6 +7,7 @@ import { groupRoutes } from './api/admin/groups.ts';
 import { permissionRoutes } from './api/admin/permissions.ts';
 import { upkeepRoutes } from './api/admin/upkeep.ts';
 import { userRoutes } from './api/admin/users.ts';
+import { alertRoutes } from './api/alerts.ts';
 import { apiKeyRoutes } from './api/api-keys.ts';
 import { changesRoutes } from './api/changes.ts';
 import { companionRoutes } from './api/companions.ts';
@@ -88,6 +89,7 @@ export const plugins: readonly AnyElysia[] = [
   upkeepRoutes,
   ...adminPages.map(({ route }) => route),
   assetRoutes,
+  alertRoutes,
   companionRoutes,
   dashboardRoutes,
   fileRoutes,

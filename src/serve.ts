@@ -3,6 +3,7 @@
  * and closes everything in the opposite order.
  */
 import { dirname } from 'node:path';
+import { AlertRunner } from './alerts/runner.ts';
 import { type App, openApp } from './app.ts';
 import { countActiveSuperusers } from './accounts/identity/users.ts';
 import { purgeExpiredSessions } from './accounts/identity/sessions.ts';
@@ -12,12 +13,14 @@ import type { Log } from './base/log.ts';
 import { isLoopback } from './base/ip-network.ts';
 import { version } from './base/version.ts';
 import type { Config } from './config/settings.ts';
+import { alertSearchOf } from './operations/alerts/alert-search.ts';
 import { factsOf, listReadable } from './operations/files/resources.ts';
 import { API_ROLE } from './handlers/handlers.ts';
 import { FirstRun } from './operations/accounts/setup.ts';
 import { prepareSockets } from './processes/child-sockets.ts';
 import { LOOK_MS, readCertificate, ServedCertificate } from './http/certificate.ts';
 import {
+  registerAlertMetrics,
   registerDiskMetrics,
   registerEventMetrics,
   registerFindingMetrics,
@@ -82,7 +85,14 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
   });
   const reached = { url: '' };
   const deliveries = dispatcherOf(app, () => app.config.public_url || reached.url);
-  const services = serverServices(app, firstRun, deliveries);
+  const alerts = new AlertRunner({
+    db: app.db,
+    clock: app.clock,
+    log: app.log,
+    perform: alertSearchOf(app),
+    onFired: () => deliveries.wake(),
+  });
+  const services = serverServices(app, firstRun, { deliveries, alerts });
   prepareSockets(dirname(app.handlers.apiSocket), API_ROLE);
   const server = startServer({
     host: config.host,
@@ -104,6 +114,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     throw error;
   }
   await deliveries.start();
+  alerts.start();
   const stopUpkeep = startUpkeep(app, services);
   const certificate = certificateRenewal(app, { server, listeners }, tls);
   services.metrics.gauge(
@@ -130,6 +141,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
       stopUpkeep();
       stopFollowing();
       app.tails.close();
+      await alerts.stop();
       app.subscribers.close();
       await deliveries.stop();
       await listeners.close();
@@ -158,17 +170,23 @@ function dispatcherOf(app: App, baseUrl: () => string): Dispatcher {
   });
 }
 
-function serverServices(app: App, firstRun: FirstRun, deliveries: Dispatcher): ServerServices {
+function serverServices(
+  app: App,
+  firstRun: FirstRun,
+  { deliveries, alerts }: Pick<ServerServices, 'deliveries' | 'alerts'>,
+): ServerServices {
   const metrics = new Metrics();
   registerProcessMetrics(metrics, version, app.clock.now());
   registerAppMetrics(metrics, app);
   registerEventMetrics(metrics, app);
   registerDiskMetrics(metrics, app);
   registerFindingMetrics(metrics, app, deliveries);
+  registerAlertMetrics(metrics, app, alerts);
   const own = {
     metrics,
     deliveries,
     firstRun,
+    alerts,
     startedAt: app.clock.monotonic(),
     routes,
     listReadable: async (caller: Caller) => {

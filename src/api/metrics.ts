@@ -1,5 +1,7 @@
 /** For superusers, and for any active API key, which is what a scraper holds. */
 import { statfs } from 'node:fs/promises';
+import type { AlertRunner } from '../alerts/runner.ts';
+import { countAlerts } from '../alerts/store.ts';
 import type { App } from '../app.ts';
 import { Elysia } from 'elysia';
 import { AppError } from '../base/errors.ts';
@@ -40,6 +42,52 @@ export const metricsRoute = new Elysia({ name: 'metrics' }).use(lifecycle).get(
     },
   },
 );
+
+export function registerAlertMetrics(metrics: Metrics, { db }: App, runner: AlertRunner): void {
+  let states: { state: string; n: number }[] = [];
+  metrics.lookBefore(async () => {
+    states = await countAlerts(db);
+  });
+  metrics.gauge('svc_alerts', 'Alerts by state.', () =>
+    states.map(({ state, n }) => ({ labels: { state }, value: n })),
+  );
+  const counted = (name: string, help: string, value: () => number): void =>
+    metrics.gauge(name, help, value, 'counter');
+  metrics.gauge(
+    'svc_alert_runs_total',
+    'Runs of alerts by outcome.',
+    () =>
+      (['done', 'failed'] as const).map((outcome) => ({
+        labels: { outcome },
+        value: runner.figures[outcome],
+      })),
+    'counter',
+  );
+  metrics.summary('svc_alert_run_seconds', 'Time of the runs of alerts.', () => {
+    const { done, failed, seconds } = runner.figures;
+    return { sum: seconds, count: done + failed };
+  });
+  counted(
+    'svc_alerts_fired_total',
+    'Findings that alerts made or counted.',
+    () => runner.figures.fired,
+  );
+  counted(
+    'svc_alerts_resolved_total',
+    'Findings that ended by themselves.',
+    () => runner.figures.resolved,
+  );
+  counted(
+    'svc_alert_missed_total',
+    'Times of alerts that passed without a run.',
+    () => runner.figures.missed,
+  );
+  metrics.gauge(
+    'svc_alert_runs_waiting',
+    'Runs of alerts that are due or under way.',
+    () => runner.held,
+  );
+}
 
 export function registerEventMetrics(
   metrics: Metrics,

@@ -583,6 +583,20 @@ export const settings = {
     unit: 'days',
     summary: 'Age at which closed findings are deleted; 0 keeps them for ever.',
   }),
+  'alerts.per_user': integer({
+    default: 1_000,
+    min: 0,
+    max: 1_000_000,
+    live: true,
+    summary: 'Alerts of one user, without those in files.',
+  }),
+  'alerts.file_owner': text({
+    default: '',
+    live: true,
+    range: 'user name',
+    summary:
+      'With whose rights alerts in files run without being approved, and so the rights of all who may write such files.',
+  }),
   'search.typo_tolerance': boolean({
     default: true,
     summary: 'Finds words that differ by a typing mistake.',

@@ -29,6 +29,7 @@ import type {
   Viewer,
 } from './operation-description.ts';
 import type { Dispatcher } from '../deliveries/dispatcher.ts';
+import type { AlertRunner } from '../alerts/runner.ts';
 import type { App } from '../app.ts';
 import type { Family, ResourceType } from '../docroot/kind.ts';
 import type { FirstRun } from '../operations/accounts/setup.ts';
@@ -146,6 +147,7 @@ export interface ServerServices extends Readonly<App> {
   readonly metrics: Metrics;
   readonly firstRun: FirstRun;
   readonly deliveries: Dispatcher;
+  readonly alerts: AlertRunner;
   readonly startedAt: number;
   readonly routes: readonly Route[];
   /** Nothing for an anonymous caller. */

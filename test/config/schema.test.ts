@@ -55,7 +55,7 @@ test('the settings that a reload applies are those of DS-199', () => {
     'history.',
     'sharing.',
   ];
-  sections.push('deliveries.', 'findings.');
+  sections.push('deliveries.', 'findings.', 'alerts.');
   // EV-107.
   sections.push('events.throttle.', 'events.limits.', 'events.retention.', 'events.extractors');
   sections.push('events.search.', 'events.seal_after_minutes');

@@ -139,6 +139,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
       writeHere: () => Promise.reject(new Error('nothing is written here')),
       audit: () => Promise.resolve(),
     }),
+    alerts: { figures: {}, held: 0 } as never,
     tables: { size: 0 } as never,
     datasets: {} as never,
     reading: {} as never,

@@ -15,7 +15,9 @@ import {
   wantedNames,
 } from '../sources/looked-up.ts';
 import { OpenSources, type SearchParts, Stale } from '../sources/open-sources.ts';
+import { namedIndexes } from '../sources/named-indexes.ts';
 import { parseQuery } from '../syntax/parse.ts';
+import { withinTimes } from '../syntax/refine.ts';
 import { planPrefix } from '../plan/plan.ts';
 import { Problem, SQL } from '../syntax/problem.ts';
 import { openStatement, type SqlOrder } from '../sql/run-sql.ts';
@@ -27,6 +29,12 @@ import type { Meter } from './operator.ts';
 import { checkQuery, runQuery, type RunWatch, type StageTrace, type Table } from './run.ts';
 import { validateText, type Validation } from '../syntax/validate.ts';
 import type { Value } from '../expressions/value.ts';
+
+/** A query with it must begin with a search for events, whose time it restricts. */
+export interface SearchWindow {
+  readonly earliest: string;
+  readonly latest: string;
+}
 
 export interface SearchOrder extends Budget {
   readonly query: string;
@@ -41,6 +49,7 @@ export interface SearchOrder extends Budget {
   readonly joinMaxRows: number;
   readonly scope: SearchScope;
   readonly scratch: string;
+  readonly within?: SearchWindow;
   /** The query is a statement in SQL. */
   readonly sql?: SqlOrder;
 }
@@ -59,10 +68,14 @@ export function pipelineJobs(parts: SearchParts): Record<string, Job> {
   return {
     pipeline: (body) => runSearch(body as SearchOrder, parts),
     'pipeline-check': (body) => checkSearch(body as SearchOrder, parts),
+    'pipeline-indexes': (body) => Response.json(indexesOf(body as SearchOrder)),
   };
 }
 
-async function runSearch(order: SearchOrder, parts: SearchParts): Promise<Response> {
+async function runSearch(given: SearchOrder, parts: SearchParts): Promise<Response> {
+  const order = { ...given, query: windowed(given) };
+  if (given.within !== undefined && order.query === given.query)
+    return failure(new Problem('bad_value', NO_WINDOW).in(1, SQL, NOWHERE), order);
   const startedAt = performance.now();
   const sources = new OpenSources(order.scope, parts);
   try {
@@ -77,6 +90,23 @@ async function runSearch(order: SearchOrder, parts: SearchParts): Promise<Respon
     // Memory of the answer's text is reported at the last stage.
     return failure(placing(order)(memoryProblem(order.memoryBytes)), order);
   }
+}
+
+/** The query itself where it cannot be restricted. */
+function windowed({ query, within, sql }: SearchOrder): string {
+  return within === undefined || sql ? query : withinTimes(query, within.earliest, within.latest);
+}
+
+const NO_WINDOW =
+  'A time window needs a query that begins with a search for events, such as index=web error; leave it out for others';
+
+/** Those that the query names in each of its searches for events; null: any. */
+function indexesOf({ query, sql, implicitTerms, scope }: SearchOrder): readonly string[] | null {
+  if (sql) return null;
+  const inside = Object.values(scope.savedSearches).flatMap((one) =>
+    one.kind === 'found' ? [one.query] : [],
+  );
+  return namedIndexes([query, ...inside], implicitTerms);
 }
 
 function textAnswer(order: SearchOrder, format: TextFormat, run: RunParts): Response {

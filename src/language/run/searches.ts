@@ -98,6 +98,14 @@ export class Searches {
     }
   }
 
+  /** Those that an order whose names are all known reads events of; null: any. Throws as `check`. */
+  async indexes(order: SearchOrder): Promise<readonly string[] | null> {
+    const response = await this.#options.pool.request('pipeline-indexes', order, {
+      timeoutMs: order.timeoutMs + GRACE_MS,
+    });
+    return (await response.json()) as readonly string[] | null;
+  }
+
   async check(
     order: SearchOrder,
     signal?: AbortSignal,

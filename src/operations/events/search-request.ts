@@ -3,6 +3,7 @@ import { TimeZone } from '../../base/time-zone.ts';
 import type { Config } from '../../config/settings.ts';
 import { type Format, FORMATS } from '../../tables/read/format.ts';
 import type { SqlOrder } from '../../language/sql/run-sql.ts';
+import type { SearchWindow } from '../../language/run/search-jobs.ts';
 import type { Value } from '../../language/expressions/value.ts';
 
 export interface SearchRequest {
@@ -16,6 +17,10 @@ export interface SearchRequest {
   /** An answer so old is good enough; 0: only a new one. */
   readonly maxAgeMs: number;
   readonly timezone: string;
+  /** Of the language; the present one unless given. */
+  readonly now?: string;
+  /** Only events of that time, RFC 3339, `latest` exclusive. */
+  readonly within?: SearchWindow;
 }
 
 /** Answered as `error` and `code`. */

@@ -163,7 +163,8 @@ function auditRun(
   return record(services, { user, origin }, 'run_search', 'search', details);
 }
 
-async function answerOf(
+/** Without the limits of requests. Throws `unavailable`. */
+export async function answerOf(
   services: App,
   caller: Principal,
   request: SearchRequest,
@@ -179,7 +180,20 @@ async function answerOf(
   });
 }
 
-interface Found {
+/** What a request that was answered read: indexes of events, null: any, and datasets. */
+export async function sourcesOf(
+  services: App,
+  caller: Principal,
+  request: SearchRequest,
+  { found, grants }: { readonly found: Found; readonly grants: Grants },
+): Promise<{ readonly indexes: readonly string[] | null; readonly datasets: readonly string[] }> {
+  const indexes = await services.searches.indexes(
+    orderOf(services, caller, request, grants, found),
+  );
+  return { indexes, datasets: [...found.datasets.keys()] };
+}
+
+export interface Found {
   readonly datasets: Map<string, DatasetOrder | null>;
   readonly savedSearches: Map<string, NamedSavedSearch>;
 }
@@ -227,7 +241,7 @@ function orderOf(
   const readable = isNamed ? readableDatasets(registry, grants) : [];
   return {
     ...request,
-    now: timeFromMs(clock.now())!,
+    now: request.now ?? timeFromMs(clock.now())!,
     memoryBytes: search.memory_bytes,
     implicitTerms: search.implicit_terms,
     joinMaxRows: search.join_max_rows,

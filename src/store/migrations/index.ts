@@ -6,6 +6,7 @@ import { namedReaders } from './0006-named-readers.ts';
 import { keptReplies } from './0007-kept-replies.ts';
 import { changes } from './0008-changes.ts';
 import { findings } from './0009-findings.ts';
+import { alerts } from './0010-alerts.ts';
 import { versions } from './0011-versions.ts';
 import { links } from './0012-links.ts';
 import { feed } from './0014-feed.ts';
@@ -18,6 +19,7 @@ export const migrations: readonly Migration[] = [
   keptReplies,
   changes,
   findings,
+  alerts,
   versions,
   links,
   feed,
