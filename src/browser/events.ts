@@ -1,4 +1,5 @@
 import { shownText } from '../pages/grid/model.ts';
+import { startAdding } from './explorer/add-to-dashboard.ts';
 import { drillInto } from './explorer/drill.ts';
 import { askFields, showFields, splittingFields } from './explorer/fields.ts';
 import { showHistogram } from './explorer/histogram.ts';
@@ -37,6 +38,7 @@ if (explorer !== null && form !== null) {
   startResultChart(explorer, (point) => drillInto(form, terms, point));
   showHistory(explorer, form);
   saveAsTyped(explorer, form);
+  startAdding(explorer, form);
 }
 
 function startHistogram(

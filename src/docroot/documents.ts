@@ -5,7 +5,6 @@
  * a time limit.
  */
 import { AppError } from '../base/errors.ts';
-import type { ReplaceOptions, ReplaceResult } from '../base/files/atomic-file.ts';
 import { CLOCK_TICK_MS, type FileStamp, isRacy, sameStamp } from '../base/files/file-stamp.ts';
 import { sha256Hex } from '../base/ids.ts';
 import { Lru } from '../base/lru.ts';
@@ -36,14 +35,8 @@ interface DocumentsOptions {
   readonly root: DocumentRoot;
   readonly familyOf: (rel: string) => Family | null;
   readonly cache: CacheEntries;
-  readonly replace: (rel: string, text: TextReplacement) => Promise<ReplaceResult>;
   /** Answers JSON text. Throws what the job threw, and `timed-out`. */
   readonly run: (job: DocumentJobName, resource: Resource, maxBytes: number) => Promise<string>;
-}
-
-/** `base`: the version that the text was made from. */
-interface TextReplacement extends Pick<ReplaceOptions, 'base' | 'baseHash' | 'beforeCommit'> {
-  readonly text: string;
 }
 
 type Fact = DocumentJobName | 'encoding';
@@ -83,11 +76,6 @@ export class Documents {
   /** The caller closes it. Throws as `openForRead`. */
   async open({ rel }: Resource): Promise<OpenedFile> {
     return openForRead(this.#options.root, rel);
-  }
-
-  /** Durable when it resolves. Hold the file's lock. Throws as `replaceFile`. */
-  async replace({ rel }: Resource, text: TextReplacement): Promise<void> {
-    await this.#options.replace(rel, text);
   }
 
   /** Judges the first 64 KiB; cached for the version that was opened. */

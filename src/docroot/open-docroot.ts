@@ -251,14 +251,6 @@ export function openDocroot(options: DocrootOptions): Docroot {
         return type === 'handler' ? null : (family ?? null);
       },
       cache,
-      replace: (rel, { text, ...order }) =>
-        replaceFile({
-          ...order,
-          pieces: [Buffer.from(text)],
-          path: targetPath(root, rel),
-          rel,
-          replaced,
-        }),
       run: (job, resource, maxBytes) => workers.readDocument(job, resource, maxBytes),
     }),
     watch: (onTouched) => {

@@ -50,7 +50,7 @@ beforeAll(async () => {
       'ops.dashboard.yaml': OPS,
       'shop/products.csv': 'sku,price\nink,1\npen,2\npad,3\n',
     },
-    config: { events: { min_free_bytes: 1 } },
+    config: { events: { min_free_bytes: 1 }, upload: { enabled: true } },
   });
   await svc.createSuperuser('ada');
   await svc.accounts.grant('reader', 'ops', 'read');
@@ -249,6 +249,46 @@ describe('edited', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Somebody else has changed this dashboard').waitFor();
     expect(readFileSync(file(), 'utf8')).toBe(theirs);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.locator('#dashboard[data-ready]:not(.editing)').waitFor();
+  });
+});
+
+describe('added to from the explorer', () => {
+  const add = async (query: string): Promise<void> => {
+    await page.goto(`/events?${new URLSearchParams({ q: query, earliest: '' })}`);
+    await page.getByRole('button', { name: 'Add to dashboard' }).click();
+  };
+  const QUERY = '* | stats count by host | where host!="x: y"';
+
+  test('at the end of one that is there', async () => {
+    writeFileSync(file(), OPS);
+    await add(QUERY);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Dashboard', { exact: true }).selectOption('ops');
+    await dialog.getByLabel('Title of the panel').fill('Added');
+    await dialog.getByLabel('Form').selectOption('pie');
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await dialog.getByRole('link', { name: 'ops' }).click();
+    await page.locator('#dashboard[data-ready]').waitFor();
+    expect(await panel('Added').count()).toBe(1);
+    const added = `      - title: Added\n        query: '${QUERY}'\n        form: pie\n`;
+    expect(readFileSync(file(), 'utf8')).toBe(OPS + added);
+  });
+
+  test('as a new one', async () => {
+    await add(QUERY);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Dashboard', { exact: true }).selectOption('');
+    await dialog.getByLabel('Its name in the folder').fill('fresh');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await dialog.getByRole('link', { name: 'fresh' }).click();
+    await page.locator('#dashboard[data-ready]').waitFor();
+    expect(await panel('Panel').locator('tbody tr').count()).toBe(2);
+    expect(readFileSync(join(svc.docroot, 'fresh.dashboard.yaml'), 'utf8')).toContain(
+      `query: ${JSON.stringify(QUERY)}`,
+    );
   });
 });
 
@@ -267,7 +307,7 @@ test('a phone has one column, nothing is wider than it, and the page needs no sc
   await phone.close();
   const plain = await openAs(browser, svc, 'ada', { javaScriptEnabled: false });
   await plain.goto('/ui/ops/');
-  expect(await plain.getByRole('link', { name: 'Show its rows' }).count()).toBe(4);
+  expect(await plain.getByRole('link', { name: 'Show its rows' }).count()).toBe(5);
   await plain.getByText('See the list').waitFor();
   await plain.close();
 });

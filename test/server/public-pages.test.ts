@@ -572,6 +572,7 @@ describe('DS-184, DS-208: pages', () => {
         figures: { rows: 1, isCut: true, scanned: 1, elapsedMs: 1 },
         view: {},
         mayReadEvents: true,
+        mayCreateFiles: true,
         sendsTo: EVIL,
         allTimeHref: '/a',
         moreHref: '/m',

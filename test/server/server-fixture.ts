@@ -283,7 +283,6 @@ function emptyFolder(
       root,
       familyOf: () => null,
       cache: new CacheEntries(clock),
-      replace: () => Promise.reject(new Error('nothing is written')),
       run: () => Promise.reject(new Error('The folder is empty')),
     }),
   };

@@ -3,13 +3,11 @@ import type { App } from '../../app.ts';
 import { loadGrants } from '../../accounts/rights/permissions.ts';
 import type { Caller, Principal, Verb } from '../../accounts/rights/principal.ts';
 import { AppError } from '../../base/errors.ts';
-import { hashFile, isRacy } from '../../base/files/file-stamp.ts';
 import type { DashboardPatch, ReadDashboard } from '../../docroot/dashboard.ts';
-import type { KeptVersion } from '../../docroot/file-versions.ts';
-import { sha256Hex } from '../../base/ids.ts';
 import { versionOf } from '../../docroot/documents.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
-import { mayAccess, type Origin, record, requireAccess } from '../access.ts';
+import { mayAccess, type Origin, requireAccess } from '../access.ts';
+import { putFile } from './file-changes.ts';
 import { type PanelQuery, panelQueries } from './panel-queries.ts';
 
 export interface ShownDashboard extends ReadDashboard {
@@ -45,7 +43,7 @@ export async function listDashboards(
     .filter((one) => one.type === 'dashboard' && mayAccess(grants, one, 'read'))
     .map((resource) => ({
       resource,
-      mayWrite: !config.readonly && mayAccess(grants, resource, 'write'),
+      mayWrite: !config.readonly && config.files.changes && mayAccess(grants, resource, 'write'),
     }));
 }
 
@@ -72,6 +70,7 @@ async function shown(
   const mayWrite =
     caller.link === undefined &&
     !services.config.readonly &&
+    services.config.files.changes &&
     mayAccess(await loadGrants(services.db, caller), resource, 'write');
   const { canonical, rel } = resource;
   return {
@@ -93,9 +92,12 @@ export interface DashboardChange {
   readonly isDryRun: boolean;
 }
 
+/** Without a version to match, a change that meets another one is made again on what that left. */
+const MAX_ATTEMPTS = 4;
+
 /**
- * Audited; durable when it resolves. The caller may write the file. Throws `precondition-failed`, `invalid-request`
- * for a patch that does not fit, `locked`, `unreadable-file` for a broken file, and as `replaceFile`; nothing has
+ * Written and audited as the whole file (file-changes.ts). The caller may write it. Throws `precondition-failed`,
+ * `invalid-request` for a patch that does not fit, `unreadable-file` for a broken file, and as `putFile`; nothing has
  * changed then.
  */
 export async function changeDashboard(
@@ -105,53 +107,39 @@ export async function changeDashboard(
   resource: Resource,
   { patch, ifMatch, isDryRun }: DashboardChange,
 ): Promise<ShownDashboard> {
-  const { documents, locks, registry, workers, cache, versions } = services;
+  const { documents, registry, workers, cache } = services;
   const { rel } = resource;
-  const lock = isDryRun
-    ? null
-    : await locks.acquire({ resource: rel, owner: caller.username, reason: 'write:update' });
-  let kept = null as KeptVersion | null;
-  let isMade = false;
-  try {
+  for (let attempt = 1; ; attempt++) {
     const file = await documents.open(resource);
-    const base = file.stamp;
-    let baseHash: string | undefined;
-    try {
-      if (isRacy(base, Date.now())) baseHash = await hashFile(file);
-    } finally {
-      await file.close();
-    }
-    requireVersion(resource, versionOf(base), ifMatch);
+    await file.close();
+    const version = versionOf(file.stamp);
+    requireVersion(resource, version, ifMatch);
     const { text, ...made } = await workers.patchDashboard(resource, patch);
-    if (lock === null) return await shown(services, caller, resource, made, versionOf(base));
-    await documents.replace(resource, {
-      base,
-      ...(baseHash !== undefined && { baseHash }),
-      text,
-      beforeCommit: async () => {
-        await lock.check();
-        const { userId, username } = caller;
-        const nextHash = sha256Hex(text);
-        kept = await versions.keep(rel, { userId, username, action: 'update', nextHash });
-        return kept.stamp;
-      },
-    });
-    isMade = true;
-  } finally {
-    await kept?.close(isMade);
-    await lock?.release();
+    if (isDryRun) return shown(services, caller, resource, made, version);
+    const content = Buffer.from(text);
+    try {
+      await putFile({ services, user: caller, origin }, rel, {
+        content: once(content),
+        type: '',
+        maxBytes: content.length,
+        ifMatch: [version],
+        isNew: false,
+        beforeNaming: async () => {},
+      });
+      break;
+    } catch (error) {
+      const isOther = error instanceof AppError && error.code === 'precondition-failed';
+      if (!isOther || ifMatch !== null || attempt === MAX_ATTEMPTS) throw error;
+    }
   }
   cache.drop(rel);
   await registry.refresh([rel]);
   await registry.listed(rel);
-  await record(
-    services,
-    { user: caller, origin },
-    'update_dashboard',
-    rel,
-    `Changed the dashboard: ${patch.length} operation(s)`,
-  );
   return readDashboard(services, caller, registry.get(rel) ?? resource);
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 function requireVersion(

@@ -43,6 +43,7 @@ import {
   wholeQuery,
 } from './explorer-state.ts';
 import { formOf, type ResultForm } from './result-view.ts';
+import { mayUpload } from '../../operations/files/uploads.ts';
 import { pageReply } from '../page-reply.ts';
 import {
   EventQuery,
@@ -169,6 +170,7 @@ async function pageOf(
     ...viewOf(asked, full, outcome),
     examples,
     mayReadEvents: await mayRead(services, user),
+    mayCreateFiles: await mayUpload(services, user),
     sendsTo: (await mayWrite(services, user)) && !services.config.readonly ? baseUrl : null,
     formatHrefs: formatHrefs(asked.isSql ? '/sql' : '/events', wholeQuery(asked)),
     maxFileRows: services.config.events.search.export_max_rows,
@@ -222,7 +224,10 @@ function viewOf(
   asked: Asked,
   full: string,
   outcome: Ran | ToldProblem,
-): Omit<EventsView, 'examples' | 'formatHrefs' | 'maxFileRows' | 'mayReadEvents' | 'sendsTo'> {
+): Omit<
+  EventsView,
+  'examples' | 'formatHrefs' | 'maxFileRows' | 'mayCreateFiles' | 'mayReadEvents' | 'sendsTo'
+> {
   const { dataset, isSql, values, q, earliest, latest, timezone, view } = asked;
   // A statement has no terms.
   const { first, isSearch, isOnlySearch: isCountable } = startOf(isSql ? '|' : q);
@@ -432,6 +437,7 @@ interface EventsView extends EventQueryView, EventResultsView, Pick<ResultForm, 
   readonly pages: readonly { readonly label: string; readonly href: string }[];
   readonly formatHrefs: Readonly<Record<Format, string>>;
   readonly maxFileRows: number;
+  readonly mayCreateFiles: boolean;
   readonly isCountable: boolean;
   readonly isChartable: boolean;
 }
@@ -589,6 +595,15 @@ function Keep({ view, frame }: { view: EventsView; frame: FrameView }) {
           <button type="submit">Save this search</button>
         </PostForm>
       </details>
+      <button
+        type="button"
+        class="quiet small"
+        id="add-to-dashboard"
+        data-may-create={String(view.mayCreateFiles)}
+        hidden
+      >
+        Add to dashboard
+      </button>
       <ExportMenu
         json={view.formatHrefs.json}
         query={view.full}
