@@ -110,14 +110,17 @@ async function readRow(context: Context, { resource, id }: RowAddress): Promise<
   return queryRows(context.services, resource, parameters, 'ndjson', use, moment);
 }
 
-/** Of `?at=`: who may change the rows may see what they were. */
-function allowedMoment(context: Context, resource: Resource): MaybePromise<Moment | null> {
-  const moment = context.search.includes('at=') ? askedMoment(context) : null;
+/** Of `?at=`, or what the page calls it: who may change the rows may see what they were. */
+export function allowedMoment(
+  context: Context,
+  resource: Resource,
+  name = 'at',
+): MaybePromise<Moment | null> {
+  const moment = context.search.includes(`${name}=`) ? askedMoment(context, name) : null;
   if (moment === null) return null;
   const { services, caller, origin } = context;
-  const { canonical: name } = resource;
-  const allowed = requireAccess(services, caller, origin, { name, resource, verb: 'write' });
-  return whenResolved(allowed, () => moment);
+  const access = { name: resource.canonical, resource, verb: 'write' } as const;
+  return whenResolved(requireAccess(services, caller, origin, access), () => moment);
 }
 
 async function changeRow(context: Context, { resource, id }: RowAddress): Promise<Reply> {

@@ -93,6 +93,9 @@ const undoModel = Type.Object(
       }),
     ),
     rows: Type.Optional(Type.Array(Type.Integer(), { description: 'Only these rows' })),
+    columns: Type.Optional(
+      Type.Array(Type.String(), { description: 'Of changed rows only these cells' }),
+    ),
     skip_conflicts: Type.Optional(
       Type.Boolean({ description: 'Leave rows as they are that were changed since' }),
     ),
@@ -142,6 +145,7 @@ export const historyRoutes = new Elysia({ name: 'history' })
         query('change', 'This change alone, with up to 1,000 of its rows', Type.Integer()),
         query('row', 'Changes of this row', Type.Integer()),
         query('user', 'Changes by this user', Type.String()),
+        query('column', 'Changes of cells of this column', Type.String()),
         query('since', 'From this moment on, RFC 3339', Type.String()),
         query('limit', `At most ${MAX_LIMIT}`, Type.Integer({ default: DEFAULT_LIMIT })),
         query('cursor', 'From the `Link` of the page before', Type.Integer()),
@@ -189,7 +193,7 @@ async function list(context: Context, resource: Resource): Promise<Reply> {
   );
   const since = timeOf(context.queryValue('since') ?? undefined, ['query', 'since'], issues);
   if (issues.length > 0) throw invalidRequest(...issues);
-  const username = context.queryValue('user');
+  const [username, column] = [context.queryValue('user'), context.queryValue('column')];
   const { changes, next } = await listChanges(
     context.services,
     resource,
@@ -199,6 +203,7 @@ async function list(context: Context, resource: Resource): Promise<Reply> {
       ...(before !== undefined && { before }),
       ...(since !== undefined && { since }),
       ...(username !== null && { username }),
+      ...(column !== null && { column }),
     },
     limit,
   );
@@ -287,7 +292,7 @@ async function restore(
   return jsonReply({ success: true, changed: isChanged });
 }
 
-const MEMBERS = ['change', 'after', 'since', 'rows', 'skip_conflicts', 'dry_run'];
+const MEMBERS = ['change', 'after', 'since', 'rows', 'columns', 'skip_conflicts', 'dry_run'];
 
 /** Throws `invalid-request`. */
 function undoRequestOf(body: unknown): Omit<UndoRequest, 'ifMatch'> {
@@ -315,7 +320,7 @@ function undoRequestOf(body: unknown): Omit<UndoRequest, 'ifMatch'> {
     }
     return value === true;
   };
-  const { change, after, since, rows } = given;
+  const { change, after, since, rows, columns } = given;
   if ([change, after, since].filter((one) => one !== undefined).length !== 1) {
     refuse('value_error', null, 'Say what to take back: one of change, after and since');
   }
@@ -328,9 +333,15 @@ function undoRequestOf(body: unknown): Omit<UndoRequest, 'ifMatch'> {
   if (rows !== undefined && !(Array.isArray(rows) && rows.length > 0 && rows.every(isId))) {
     refuse('list_type', 'rows', 'Input should be a list of row ids');
   }
+  const areNames =
+    Array.isArray(columns) && columns.length > 0 && columns.every((one) => typeof one === 'string');
+  if (columns !== undefined && !areNames) {
+    refuse('list_type', 'columns', 'Input should be a list of names of columns');
+  }
   const moment = timeOf(since, ['body', 'since'], issues);
   const request = {
     rowIds: rows === undefined ? null : (rows as number[]),
+    columns: columns === undefined ? null : (columns as string[]),
     skipsConflicts: flag('skip_conflicts'),
     isDryRun: flag('dry_run'),
   };

@@ -240,6 +240,7 @@ describe('DS-184, DS-208: pages', () => {
         before: EVIL,
         isWritable: true,
         problem: EVIL,
+        then: { name: EVIL, presentHref: '/x', historyHref: '/y' },
       })),
       {
         name: EVIL,
@@ -391,6 +392,12 @@ describe('DS-184, DS-208: pages', () => {
         title: EVIL,
         page: '/ui/x/',
         rowId: 1,
+        change: null,
+        newest: null,
+        isDataset: true,
+        column: EVIL,
+        content: '/_svc/history/x',
+        difference: { change: 1, text: `-${EVIL}\n+${EVIL}` },
         user: EVIL,
         changes: [
           {
@@ -433,6 +440,7 @@ describe('DS-184, DS-208: pages', () => {
         nextHref: '/n',
         links: [{ label: EVIL, href: '/l' }],
         problem: EVIL,
+        then: { name: EVIL, presentHref: '/x', historyHref: '/y' },
         readOnly: EVIL,
         uncalculated: 2,
         calculateHref: '/c',
@@ -687,6 +695,7 @@ describe('DS-184, DS-208: pages', () => {
         rel: EVIL,
         changedAt: EVIL,
         source: null,
+        historyHref: '/h',
         hasHeading: false,
         // What stands here went through the allow list of its kind.
         body: '<p>text</p>',

@@ -150,6 +150,8 @@ class DatasetPage {
       total: () => this.#store.total,
       first: () => this.#table.firstRow,
     });
+    // What was does not change.
+    if (this.#view.then !== undefined) return;
     watchFile({
       api: this.#data.api,
       username: this.#data.isShared ? null : this.#data.username,
@@ -251,7 +253,13 @@ class DatasetPage {
     return make(
       'div.grid-tools',
       this.#search.element,
-      make('div.tool-group', columns, this.#valuesButton, this.#chartButton, isShared ? null : ask),
+      make(
+        'div.tool-group',
+        columns,
+        this.#valuesButton,
+        this.#chartButton,
+        isShared || this.#view.then !== undefined ? null : ask,
+      ),
       this.#writing?.tools,
       make('div.tool-group', more),
     );

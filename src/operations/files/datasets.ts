@@ -375,13 +375,14 @@ interface SummaryRequest {
   readonly columns: readonly string[];
   readonly wish: SummaryWish;
   readonly signal: AbortSignal;
+  readonly moment?: Moment | null;
 }
 
 /** Throws `invalid-query` for unknown columns and filters, and what reading throws. */
 export async function summariseRows(
   services: App,
   resource: Resource,
-  { parameters, columns, wish, signal }: SummaryRequest,
+  { parameters, columns, wish, signal, moment = null }: SummaryRequest,
 ): Promise<Summary> {
   const list = {
     ...parameters,
@@ -391,10 +392,11 @@ export async function summariseRows(
     sort: '',
     cursor: null,
   };
-  return queryRows(services, resource, list, 'json', async ({ table, prepared }) => {
+  const use = async ({ table, prepared }: RowsQuery): Promise<Summary> => {
     if (columns.length === 0 || prepared.plan.shape.columns.length === 0) {
       throw new AppError('invalid-query', 'Invalid columns: a column of the file is needed');
     }
     return services.reading.summarise(table, prepared, wish, signal);
-  });
+  };
+  return queryRows(services, resource, list, 'json', use, moment);
 }

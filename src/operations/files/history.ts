@@ -78,11 +78,16 @@ export async function findResource(
 export async function listChanges(
   services: App,
   resource: Resource,
-  filter: Omit<EntryFilter, 'row'> & { readonly change?: number; readonly rowId?: number },
+  filter: Omit<EntryFilter, 'row'> & {
+    readonly change?: number;
+    readonly rowId?: number;
+    /** Entries that changed, filled or removed a cell of it. */
+    readonly column?: string;
+  },
   limit: number,
 ): Promise<{ readonly changes: readonly ShownChange[]; readonly next: number | null }> {
   const table = await tableIfReadable(services, resource);
-  const { change, rowId, ...rest } = filter;
+  const { change, rowId, column, ...rest } = filter;
   const wanted = {
     ...rest,
     ...(rowId !== undefined &&
@@ -97,6 +102,7 @@ export async function listChanges(
     const rows = found ?? [];
     // Between the rows of this piece, but none of them.
     if (rowId !== undefined && rows.length === 0) continue;
+    if (column !== undefined && !(await services.changeLog.touches(entry.id, column))) continue;
     shown.push({
       id: entry.id,
       at: entry.at,
@@ -197,6 +203,8 @@ export interface UndoRequest {
     { readonly change: number } | { readonly after: number } | { readonly since: string };
   /** Null: all rows. */
   readonly rowIds: readonly number[] | null;
+  /** Of changed rows only these cells; null: all. */
+  readonly columns?: readonly string[] | null;
   /** Rows that were changed since stay as they are. */
   readonly skipsConflicts: boolean;
   readonly isDryRun: boolean;
@@ -243,7 +251,8 @@ export async function undoChanges(
     },
     undoes: () => {
       const { ids, rows, isPart } = plan!;
-      return { ids, rowIds: isPart ? rows.map(({ change }) => change.rowId) : null };
+      const whole = rows.filter(({ isPartOfRow }) => !isPartOfRow);
+      return { ids, rowIds: isPart ? whole.map(({ change }) => change.rowId) : null };
     },
   });
   const { ids, conflicts } = plan!;
@@ -254,6 +263,8 @@ export async function undoChanges(
 interface UndoneRow {
   readonly change: RowChange;
   readonly rowId: number;
+  /** Only some of its cells are taken back. */
+  readonly isPartOfRow: boolean;
 }
 
 interface UndoPlan {
@@ -268,7 +279,7 @@ async function planUndo(
   services: App,
   resource: Resource,
   table: Table,
-  { what, rowIds, skipsConflicts }: UndoRequest,
+  { what, rowIds, columns = null, skipsConflicts }: UndoRequest,
 ): Promise<UndoPlan> {
   const { changeLog } = services;
   await changeLog.settle(table, resource);
@@ -318,23 +329,39 @@ async function planUndo(
   const conflicts: Conflict[] = [];
   const rows: UndoneRow[] = [];
   const slice = new TimeSlice();
-  for (const change of asked) {
+  for (const whole of asked) {
     if (slice.isOver) await slice.rest();
     if (table.isClosed) throw new ChangedDuringWrite(table.head.rel);
+    const change = columns === null ? whole : onlyColumns(whole, columns);
+    if (change === null) continue;
     const rowId = places === null ? change.rowId : places.get(change.digest ?? '');
     const isNew = change.after === null;
     const reason =
       rowId === undefined && !isNew
         ? 'another program changed the file since, and no row is as it was left'
-        : conflictOf({ change, rowId: isNew ? change.rowId : rowId! }, table);
-    if (reason === null) rows.push({ change, rowId: rowId ?? change.rowId });
+        : conflictOf(change, isNew ? change.rowId : rowId!, table);
+    const isPartOfRow = change !== whole;
+    if (reason === null) rows.push({ change, rowId: rowId ?? change.rowId, isPartOfRow });
     else conflicts.push({ rowId: change.rowId, reason });
   }
   if (conflicts.length > 0 && !skipsConflicts) throw changedSince(conflicts);
   if (rows.length === 0) {
     throw new AppError('conflict', 'There is nothing to take back: no such row is as it was left');
   }
-  return { ids, rows, conflicts, isPart: rows.length < all.length };
+  const isPart = rows.length < all.length || rows.some(({ isPartOfRow }) => isPartOfRow);
+  return { ids, rows, conflicts, isPart };
+}
+
+/** Null when none of these cells changed; a row that came or went has no part. */
+function onlyColumns(change: RowChange, columns: readonly string[]): RowChange | null {
+  const { before, after } = change;
+  if (before === null || after === null) return null;
+  const names = [...after.keys()].filter((name) => columns.includes(name));
+  if (names.length === 0) return null;
+  if (names.length === after.size) return change;
+  const chosen = (values: CellValues): CellValues =>
+    new Map(names.map((name) => [name, values.get(name) ?? null]));
+  return { ...change, before: chosen(before), after: chosen(after) };
 }
 
 /** Rows of the present numbering that are as changes left theirs, by digest. */
@@ -359,8 +386,7 @@ async function placesOf(
 }
 
 /** Why a row cannot become what it was; null when it can. */
-function conflictOf({ change, rowId }: UndoneRow, table: Table): string | null {
-  const { before, after } = change;
+function conflictOf({ before, after }: RowChange, rowId: number, table: Table): string | null {
   const gone = [...(before?.keys() ?? [])].find(
     (name) => !table.columns.some((column) => column.name === name),
   );

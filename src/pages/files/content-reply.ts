@@ -5,7 +5,9 @@ import { AppError } from '../../base/errors.ts';
 import type { FileStamp } from '../../base/files/file-stamp.ts';
 import { sha256Hex } from '../../base/ids.ts';
 import { mediaTypeOf } from '../../base/files/media-type.ts';
-import { decodePath, fileNameOf, stemOf } from '../../base/paths.ts';
+import { loadGrants } from '../../accounts/rights/permissions.ts';
+import { mayAccess } from '../../operations/access.ts';
+import { decodePath, encodePath, fileNameOf, stemOf } from '../../base/paths.ts';
 import { MAX_RENDER_BYTES } from '../../docroot/documents.ts';
 import type { PictureSize } from '../../docroot/kind.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
@@ -114,6 +116,7 @@ async function documentReply(context: Context, resource: Resource): Promise<Answ
     rel,
     changedAt,
     source: null,
+    historyHref: await historyHrefOf(context, resource),
   });
   return perReader(reply);
 }
@@ -129,12 +132,22 @@ async function sourceReply(context: Context, resource: Resource): Promise<Answer
     }
     const source = new TextDecoder().decode(await file.read(0, file.size));
     const changedAt = changeTime(file.stamp);
+    const historyHref = await historyHrefOf(context, resource);
     const none = { body: '', outline: [], facts: [], hasHeading: false };
-    const view = { ...none, title: fileNameOf(rel), rel, changedAt, source };
+    const view = { ...none, title: fileNameOf(rel), rel, changedAt, source, historyHref };
     return perReader(pageReply(context, documentPage, view));
   } finally {
     await file.close();
   }
+}
+
+async function historyHrefOf(
+  { services, caller }: Context,
+  resource: Resource,
+): Promise<string | null> {
+  if (caller === null) return null;
+  const grants = await loadGrants(services.db, caller);
+  return mayAccess(grants, resource, 'write') ? `/ui/${encodePath(resource.rel)}?history=1` : null;
 }
 
 async function changedAtOf(services: App, resource: Resource): Promise<string> {

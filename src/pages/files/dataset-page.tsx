@@ -69,6 +69,12 @@ export interface DatasetView {
     readonly href: string;
   }[];
   readonly problem: string | null;
+  /** These rows were; null: they are. */
+  readonly then: {
+    readonly name: string;
+    readonly presentHref: string;
+    readonly historyHref: string;
+  } | null;
   readonly readOnly: string | null;
   /** Cells without a result. */
   readonly uncalculated: number;
@@ -94,6 +100,13 @@ export const datasetPage: Page<DatasetView> = {
   trail: ({ name }) => trailTo(name),
   content: (view, frame) => (
     <>
+      {view.then !== null && (
+        <p class="notice">
+          As it was after <span safe>{view.then.name}</span>, and nothing here can be changed.{' '}
+          <a href={view.then.presentHref}>As it is now</a>{' '}
+          <a href={view.then.historyHref}>The change</a>
+        </p>
+      )}
       {view.readOnly !== null && (
         <p class="fine" safe>
           {view.readOnly}
@@ -336,7 +349,7 @@ function Rows({ view }: { view: DatasetView }) {
           {view.rows.map(({ id, href, cells }) => (
             <tr>
               <td class="number fine">
-                {view.grid.isFixed ? (
+                {view.grid.isFixed || view.then !== null ? (
                   <span safe>{id}</span>
                 ) : (
                   <a href={href} aria-label={`Row ${id}`} safe>

@@ -8,6 +8,8 @@ import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../../http/context.ts';
 import { linkQuery } from '../../http/link-query.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
+import { allowedMoment } from '../../api/datasets.ts';
+import { changeAt, type Moment } from '../../operations/files/versions.ts';
 import { mayArrange } from '../../operations/files/companions.ts';
 import { mayReadOriginal } from '../../operations/files/content.ts';
 import { readOnlyReason } from '../../operations/files/resources.ts';
@@ -87,10 +89,15 @@ async function rowsReply(context: Context, resource: Resource): Promise<Reply> {
   const { services } = context;
   const given = new URLSearchParams(context.query);
   for (const name of ['limit', 'cursor', 'format']) given.delete(name);
-  const startAt = await rowsBefore(context, resource);
+  const moment = await allowedMoment(context, resource, 'then');
+  if (moment !== null) given.delete('at');
+  const startAt = moment === null ? await rowsBefore(context, resource) : null;
   const table = await services.tables.current(services.datasets.targetOf(resource));
   const all = visibleColumns(resource, table);
-  const instead = resource.view ? null : await oneColumnReply(context, resource, table.columns);
+  const instead =
+    resource.view || moment !== null
+      ? null
+      : await oneColumnReply(context, resource, table.columns);
   if (instead !== null) return instead;
   const { columns } = parseListParameters(given);
   const cellRows = Math.floor(MAX_CELLS / Math.max(1, columns.length || all.length));
@@ -98,11 +105,11 @@ async function rowsReply(context: Context, resource: Resource): Promise<Reply> {
   if (startAt !== null) given.set('offset', String(startAt - (startAt % limit)));
   const page = { ...parseListParameters(given), limit };
   try {
-    return await reply(context, resource, page, { startAt });
+    return await reply(context, resource, page, { startAt, moment });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'invalid-query') throw error;
     const plain = { ...page, filter: '', sort: '', columns: [] };
-    return reply(context, resource, plain, { problem: error.message });
+    return reply(context, resource, plain, { problem: error.message, moment });
   }
 }
 
@@ -128,13 +135,15 @@ async function rowsBefore(context: Context, resource: Resource): Promise<number 
 interface Extras {
   readonly problem?: string | null;
   readonly startAt?: number | null;
+  /** The rows as they were. */
+  readonly moment?: Moment | null;
 }
 
 async function reply(
   context: Context,
   resource: Resource,
   parameters: ListParameters & { readonly limit: number },
-  { problem = null, startAt = null }: Extras,
+  { problem = null, startAt = null, moment = null }: Extras,
 ): Promise<Reply> {
   const { services } = context;
   const { signal } = context.request;
@@ -147,6 +156,7 @@ async function reply(
       const read = await services.reading.run(query.table, query.prepared, { signal });
       return [query, read] as const;
     },
+    moment,
   );
   const rows = await rowsOf(page);
   if (isCrowded()) await ownTurn();
@@ -175,11 +185,13 @@ async function reply(
       headOf(column, order, context, isFixed ? null : repeated),
     ]),
   );
-  const mayWrite = await mayChangeRows(services, context.caller, resource);
-  const layoutHref = (await mayArrange(services, context.caller, resource))
-    ? `/ui/${encodePath(resource.canonical)}/?layout=1`
-    : null;
-  const historyHref = mayWrite ? `/ui/${encodePath(resource.canonical)}/?history=1` : null;
+  const mayWrite = moment === null && (await mayChangeRows(services, context.caller, resource));
+  const layoutHref =
+    moment === null && (await mayArrange(services, context.caller, resource))
+      ? `/ui/${encodePath(resource.canonical)}/?layout=1`
+      : null;
+  const historyHref =
+    mayWrite || moment !== null ? `/ui/${encodePath(resource.canonical)}/?history=1` : null;
   const source = isFixed ? null : resource.kind.dataset?.source?.(table.state.dialect);
   const { uncalculated = 0 } = source ?? {};
   const view: DatasetView = {
@@ -197,7 +209,8 @@ async function reply(
       const href = hrefWith(context, { row: id, done: null }, repeated ?? new URLSearchParams());
       return { id, href, cells };
     }),
-    readOnly: isShared ? null : readOnlyReason(services, resource),
+    readOnly: isShared || moment !== null ? null : readOnlyReason(services, resource),
+    then: moment && (await thenOf(services, resource, moment)),
     uncalculated,
     calculateHref:
       layoutHref === null || uncalculated === 0
@@ -221,6 +234,18 @@ async function reply(
     },
   };
   return pageReply(context, datasetPage, view, { status: problem === null ? 200 : 422 });
+}
+
+/** What a state of the past is called, and where the change before it is listed. */
+async function thenOf(
+  services: App,
+  resource: Resource,
+  moment: Moment,
+): Promise<NonNullable<DatasetView['then']>> {
+  const id = await changeAt(services, resource, moment);
+  const page = `/ui/${encodePath(resource.canonical)}/`;
+  const name = 'time' in moment ? moment.time : `change ${id}`;
+  return { name, presentHref: page, historyHref: `${page}?history=1&change=${id}` };
 }
 
 /** Nothing about writing for readers. */
@@ -370,7 +395,7 @@ const MAX_CELLS_TEXT = 256 * 1024;
 /** A page needs them a dozen times. */
 const MAX_NAMES = 128 * 1024;
 const KEPT: ReadonlySet<string> = new Set(
-  'limit offset cursor order format sort filter q columns pinned values chart x y measure row delete done'.split(
+  'limit offset cursor order format sort filter q columns pinned values chart x y measure row delete done then'.split(
     ' ',
   ),
 );
@@ -400,6 +425,9 @@ function linksOf(resource: Resource, context: Context, hasOriginal: boolean): Da
   const name = encodePath(resource.canonical);
   const query = keptQuery(context);
   for (const paging of ['offset', 'limit', 'cursor']) query.delete(paging);
+  const then = query.get('then');
+  query.delete('then');
+  if (then !== null) query.set('at', then);
   const formats = FORMATS.map((format) => {
     query.set('format', format);
     return { label: FORMAT_LABELS[format], href: `/api/${name}/?${query}` };

@@ -11,6 +11,8 @@ interface DocumentView extends RenderedDocument {
   readonly changedAt: string;
   /** Shown instead of the rendered page; null: rendered. */
   readonly source: string | null;
+  /** Null for those who may not write it. */
+  readonly historyHref: string | null;
 }
 
 export const documentPage: Page<DocumentView> = {
@@ -34,7 +36,7 @@ export const documentPage: Page<DocumentView> = {
   ),
 };
 
-function Place({ view: { rel, changedAt, source } }: { view: DocumentView }) {
+function Place({ view: { rel, changedAt, source, historyHref } }: { view: DocumentView }) {
   return (
     <p class="fine place">
       <span>
@@ -53,6 +55,7 @@ function Place({ view: { rel, changedAt, source } }: { view: DocumentView }) {
       <a href="?download=true" download="">
         Download
       </a>
+      {historyHref !== null && <a href={historyHref}>History</a>}
     </p>
   );
 }

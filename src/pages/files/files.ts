@@ -1,5 +1,6 @@
 /** Every path without a built-in route. */
 import {
+  allowedMoment,
   changeMany,
   datasetRow,
   datasetRows,
@@ -18,6 +19,7 @@ import { handlerAnswer } from '../../http/handler-exchange.ts';
 import { emptyReply, type Answer, jsonReply, type Reply } from '../../http/reply/reply.ts';
 import { historyReply } from '../../api/history.ts';
 import { requireAccess } from '../../operations/access.ts';
+import { findResource } from '../../operations/files/history.ts';
 import { findByPath } from '../../operations/files/content.ts';
 import { READ_METHODS, requireWritable, summariseRows } from '../../operations/files/datasets.ts';
 import { dashboardReply } from './dashboard.tsx';
@@ -117,6 +119,13 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
     await requireAccess(services, caller, origin, { name, resource: null, verb });
     throw new AppError('not-found', 'Not Found');
   }
+  const isOfHistory = area === 'ui' && context.queryValue('history') !== null;
+  if (isOfHistory && (verb === 'read' ? method !== 'OPTIONS' : isForm(context.body))) {
+    // Of every file, also of those without a page below `/ui`.
+    const file = await findResource(services, caller, origin, name);
+    if (verb === 'read') return historyPageReply(context, file);
+    if (method === 'POST') return historyFormReply(context, file);
+  }
   const forLinks = area === 'ui' ? 'rows' : 'file';
   const address = { area, name, path };
   const resource = await findByPath(services, caller, origin, address, verb, forLinks);
@@ -134,7 +143,6 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
     await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
     if (isJson) return changeMany(context, resource);
     if (context.queryValue('layout') !== null) return fileLayoutFormReply(context, resource);
-    if (context.queryValue('history') !== null) return historyFormReply(context, resource);
     requireWritable(services, resource, method);
     requireChangesAllowed(context);
     return rowFormReply(context, resource);
@@ -145,7 +153,6 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
   if (context.queryValue('row') !== null) return rowPageReply(context, resource);
   if (context.queryValue(ASK) !== null) return explorerReply(context, resource);
   if (context.queryValue('layout') !== null) return fileLayoutReply(context, resource);
-  if (context.queryValue('history') !== null) return historyPageReply(context, resource);
   return wantsSummary(context)
     ? datasetSummaryReply(context, resource)
     : datasetPageReply(context, resource);
@@ -175,6 +182,7 @@ async function datasetSummaryReply(context: Context, resource: Resource): Promis
     parameters: parseListParameters(restrictionOf(context)),
     columns: columns.filter((column): column is string => column !== null && column !== ''),
     wish,
+    moment: await allowedMoment(context, resource),
     signal: context.request.signal,
   });
   return jsonReply(answer);

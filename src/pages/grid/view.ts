@@ -33,6 +33,8 @@ export interface View {
   readonly pinned: readonly string[];
   readonly hasValues: boolean;
   readonly chart: ChartChoice | null;
+  /** The rows as they were: `at` of the API; absent: as they are. */
+  readonly then?: string;
 }
 
 /** Columns shown unless more are asked for. */
@@ -53,7 +55,9 @@ export function readView(search: string, columns: readonly GridColumn[]): View {
   };
   const shown = names(query.getAll('columns'));
   const chart = last('chart');
+  const then = last('then');
   return {
+    ...(then !== '' && { then }),
     q: last('q'),
     filter: last('filter'),
     sort: readSort(last('sort'), last('order') === 'desc', columns),
@@ -68,10 +72,11 @@ export function readView(search: string, columns: readonly GridColumn[]): View {
 
 /** `''` or beginning with `?`. */
 export function addressOf(view: View): string {
-  const query = rowsQuery(view);
+  const query = rowsQuery({ ...view, then: '' });
   const set = (name: string, value: string): void => {
     if (value !== '') query.set(name, value);
   };
+  set('then', view.then ?? '');
   set('columns', joinNames(view.columns ?? []));
   set('pinned', joinNames(view.pinned));
   set('values', view.hasValues ? '1' : '');
@@ -88,8 +93,10 @@ export function rowsQuery({
   q,
   filter,
   sort,
-}: Pick<View, 'q' | 'filter' | 'sort'>): URLSearchParams {
+  then = '',
+}: Pick<View, 'q' | 'filter' | 'sort' | 'then'>): URLSearchParams {
   const query = new URLSearchParams();
+  if (then !== '') query.set('at', then);
   if (q !== '') query.set('q', q);
   if (filter !== '') query.set('filter', filter);
   if (sort.length > 0) {

@@ -585,6 +585,14 @@ export class ChangeLog {
     return found.slice(0, limit);
   }
 
+  /** Whether it changed, filled or removed a cell of that column. */
+  async touches(id: number, column: string): Promise<boolean> {
+    for await (const piece of this.piecesOf(id)) {
+      if (decoded(id, piece).some((row) => hasCell(row, column))) return true;
+    }
+    return false;
+  }
+
   /** What the entries did together; ids ascending. */
   async net(ids: readonly number[]): Promise<Iterable<RowChange>> {
     const rows = new Map<number, RowChange | null>();
@@ -716,6 +724,11 @@ interface StoredEntry extends Pick<
   readonly size: number | null;
   readonly is_lost: number;
   readonly before_numbering: string | null;
+}
+
+function hasCell({ before, after }: RowChange, column: string): boolean {
+  const [one, other] = [before?.get(column) ?? '', after?.get(column) ?? ''];
+  return one !== other;
 }
 
 function decoded(id: number, bytes: Uint8Array): RowChange[] {

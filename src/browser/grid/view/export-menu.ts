@@ -26,6 +26,12 @@ export function exportMenu(options: ExportOptions): HTMLElement {
   return button;
 }
 
+/** Of the schema too. */
+function momentIn(query: URLSearchParams): string {
+  const at = query.get('at');
+  return at === null ? '' : `?${new URLSearchParams({ at })}`;
+}
+
 function itemsOf({ data, address, query, columns, editFilter }: ExportOptions): HTMLElement[] {
   const shown = query();
   const names = columns();
@@ -42,7 +48,7 @@ function itemsOf({ data, address, query, columns, editFilter }: ExportOptions): 
     copy('Copy the address of this view', { 'data-copy': 'text', 'data-text': address() }),
     copy('Copy as curl', { 'data-copy': 'curl', 'data-from': addressOf('') }),
     link('Open JSON', addressOf('')),
-    link('Schema', data.api.replace('/api/', '/schema/')),
+    link('Schema', data.api.replace('/api/', '/schema/') + momentIn(query())),
     ...(data.layoutHref === null ? [] : [link('How the file is read', data.layoutHref)]),
     ...(data.historyHref === null ? [] : [link('History', data.historyHref)]),
     ...(data.isFixed ? [] : [closer('Filter as JSON…', editFilter, { class: 'plain small' })]),
