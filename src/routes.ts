@@ -35,6 +35,7 @@ import { metricsRoute } from './api/metrics.ts';
 import { oidcRoutes } from './pages/accounts/oidc.ts';
 import { docsRoute } from './pages/docs/docs.tsx';
 import { lineFormatsRoute } from './pages/events/line-formats.tsx';
+import { shareRoute } from './pages/sharing/share.tsx';
 import { linkFrontRoute } from './pages/sharing/link-front.tsx';
 import { linkRoutes } from './api/links.ts';
 import { loginRoute } from './pages/accounts/login.tsx';
@@ -81,6 +82,7 @@ export const plugins: readonly AnyElysia[] = [
   journaldRoute,
   uploadsRoute,
   linkFrontRoute,
+  shareRoute,
   linkRoutes,
   userRoutes,
   groupRoutes,

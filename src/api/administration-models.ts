@@ -116,6 +116,54 @@ export const cacheEntryModel = Type.Object(
   { $id: 'CacheEntry' },
 );
 
+const grants = Type.Array(
+  Type.Object({
+    group_id: id('group'),
+    group: text('Name of the group'),
+    permission_id: id('permission'),
+    resource: text('What the permission names'),
+    action: Action,
+  }),
+);
+const noted = Type.Array(text('Something else that stands in the way'));
+
+/** One user or group, and what it may do. */
+export const accessCreateModel = Type.Object(
+  {
+    to: text('Name of a user or group; user:x or group:x where both are called x'),
+    resource: text('As in a permission'),
+    action: Action,
+  },
+  { $id: 'AccessCreate' },
+);
+
+export const givenAccessModel = Type.Object(
+  {
+    resource: text('What the permission names'),
+    action: Action,
+    username: nullable(text('Null: the group was named')),
+    group: Type.Object({ id: id('group'), name: text('It holds the right now') }),
+  },
+  { $id: 'AccessGiven' },
+);
+
+export const allowedUsersModel = Type.Object(
+  {
+    resource: text('The name that was asked about'),
+    action: Action,
+    exists: Type.Boolean({ description: 'Something is published under the name' }),
+    names: Type.Array(text('A text by which permissions can name it')),
+    superusers: Type.Array(userModel),
+    users: Type.Array(
+      Type.Object({ id: id('user'), username: text('Name of the user'), granted_by: grants }),
+      { description: 'Without superusers, by name; deactivated accounts are left out' },
+    ),
+    groups: grants,
+    notes: noted,
+  },
+  { $id: 'AllowedUsers' },
+);
+
 export const explanationModel = Type.Object(
   {
     user: userModel,
@@ -136,17 +184,9 @@ export const explanationModel = Type.Object(
     explanation: text('The answer as a sentence'),
     exists: Type.Boolean({ description: 'Something is published under the name' }),
     names: Type.Array(text('A text by which permissions can name it')),
-    granted_by: Type.Array(
-      Type.Object({
-        group_id: id('group'),
-        group: text('Name of the group'),
-        permission_id: id('permission'),
-        resource: text('What the permission names'),
-        action: Action,
-      }),
-    ),
+    granted_by: grants,
     scopes: nullable(scopes),
-    notes: Type.Array(text('Something else that stands in the way')),
+    notes: noted,
   },
   { $id: 'Explanation' },
 );

@@ -60,7 +60,9 @@ const newLinkRequestModel = Type.Object(
   {
     resource: Type.String(resourceText),
     kind: Type.Optional(kind),
-    columns: Type.Optional(viewMembers.columns),
+    columns: Type.Optional(
+      Type.Union([viewMembers.columns, Type.String({ description: 'As the API takes them' })]),
+    ),
     filter: Type.Optional(viewMembers.filter),
     sort: Type.Optional(viewMembers.sort),
     q: Type.Optional(viewMembers.q),
@@ -79,7 +81,7 @@ const newLinkRequestModel = Type.Object(
   { $id: 'NewLink' },
 );
 
-function withUrl({ secret, ...link }: NewLinkView, context: Context) {
+export function withUrl({ secret, ...link }: NewLinkView, context: Context) {
   return { ...link, url: `${context.baseUrl}${linkBase(secret)}/` };
 }
 

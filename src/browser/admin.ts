@@ -104,31 +104,44 @@ function localiseMoments(form: HTMLFormElement): void {
   });
 }
 
+const MEMBERS = { users: 'username', groups: 'name' } as const;
+type Source = keyof typeof MEMBERS;
+
 function suggest(box: HTMLInputElement): void {
-  const source = box.dataset['suggest'] === 'groups' ? 'groups' : 'users';
-  const member = source === 'groups' ? 'name' : 'username';
+  const sources = box.dataset['suggest']!.split(' ') as Source[];
   let latest = 0;
   const update = async (): Promise<void> => {
     const wanted = box.value.trim();
     if (wanted === '') return;
     const turn = ++latest;
-    const filter = JSON.stringify({ [member]: { $icontains: wanted } });
-    const query = new URLSearchParams({ filter, sort: member, limit: '50' });
-    const found = await fetch(onSite(`/admin/${source}?${query}`), {
-      headers: { Accept: 'application/json' },
-    })
-      .then((response) => (response.ok ? response.json() : null))
-      // No connection: keep the earlier suggestions.
-      .catch(() => null);
-    if (turn !== latest || found === null) return;
-    const names = (found as Record<string, unknown>[]).map((one) => String(one[member]));
-    box.list?.replaceChildren(...names.map((name) => new Option('', name)));
+    const found = await Promise.all(sources.map((source) => namesIn(source, wanted)));
+    if (turn !== latest) return;
+    const options = found.flatMap((names, index) =>
+      (names ?? []).map((name) => new Option(sources[index] === 'groups' ? 'group' : '', name)),
+    );
+    // No connection: keep the earlier suggestions.
+    if (found.some((names) => names !== null)) box.list?.replaceChildren(...options);
   };
   box.addEventListener(
     'input',
     debounced(TYPING_MS, () => void update()),
   );
   if (box.value !== box.defaultValue) void update();
+}
+
+async function namesIn(source: Source, wanted: string): Promise<string[] | null> {
+  const member = MEMBERS[source];
+  const filter = JSON.stringify({ [member]: { $icontains: wanted } });
+  const query = new URLSearchParams({ filter, sort: member, limit: '50' });
+  try {
+    const response = await fetch(onSite(`/admin/${source}?${query}`), {
+      headers: { Accept: 'application/json' },
+    });
+    if (!response.ok) return null;
+    return ((await response.json()) as Record<string, unknown>[]).map((one) => String(one[member]));
+  } catch {
+    return null;
+  }
 }
 
 function swap(selector: string, page: Document): void {

@@ -26,7 +26,20 @@ startCopying();
 startDownloads();
 startLeaving();
 startShortcuts(openPalette);
+document.querySelector<HTMLAnchorElement>('a[data-share]')?.addEventListener('click', carryView);
 document.querySelector('form[action$="/auth/logout"]')?.addEventListener('submit', forgetSearches);
+
+/** What is shared is what is shown now: scripts change the address of a page without loading it anew. */
+function carryView({ currentTarget }: Event): void {
+  const link = currentTarget as HTMLAnchorElement;
+  const [address, shown] = [new URL(link.href), new URLSearchParams(location.search)];
+  for (const name of ['filter', 'sort', 'columns', 'q']) {
+    const texts = shown.getAll(name);
+    if (texts.some((text) => text !== '')) address.searchParams.set(name, texts.join(','));
+    else address.searchParams.delete(name);
+  }
+  link.href = address.href;
+}
 
 /** Light, dark or automatic, in a cookie so that the server renders the next page right. */
 function startTheme(): void {

@@ -14,6 +14,7 @@ import landingStyle from './assets/landing.css' with { type: 'text' };
 import mediaStyle from './assets/media.css' with { type: 'text' };
 import profileStyle from './assets/profile.css' with { type: 'text' };
 import searchStyle from './assets/search.css' with { type: 'text' };
+import sharingStyle from './assets/sharing.css' with { type: 'text' };
 import site from './assets/site.css' with { type: 'text' };
 import { bundledScript } from './script-bundle.ts' with { type: 'macro' };
 import { Elysia } from 'elysia';
@@ -56,6 +57,7 @@ const contents = {
   'live-forms.js': [SCRIPT, bundledScript('live-forms')],
   'profile.css': [CSS, profileStyle],
   'search.css': [CSS, searchStyle],
+  'sharing.css': [CSS, sharingStyle],
   'search.js': [SCRIPT, bundledScript('search')],
   'operation.js': [SCRIPT, bundledScript('operation')],
   'query-editor.js': [SCRIPT, bundledScript('query-editor')],

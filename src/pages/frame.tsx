@@ -6,6 +6,7 @@
  */
 import type { PropsWithChildren } from '@kitajs/html';
 import { LINK_FRONT } from '../http/hooks/request-target.ts';
+import { shareAddress } from './sharing/share-address.ts';
 import { type AssetName, assetNamed } from './assets.ts';
 
 export interface NavigationLink {
@@ -43,6 +44,8 @@ export interface Page<View> {
   readonly scripts?: readonly AssetName[];
   /** From the start page to this one, which is not included. */
   readonly trail?: (view: View) => readonly Crumb[];
+  /** What the page shows, as rights name it; null for nothing. */
+  readonly shares?: (view: View) => string | null;
   readonly content: (view: View, frame: FrameView) => JSX.Element;
 }
 
@@ -54,6 +57,7 @@ export interface FrameView {
   readonly navigation: readonly NavigationLink[];
   /** The page is shown to whoever has a link; null to all others. */
   readonly link: { readonly hasFiles: boolean } | null;
+  readonly mayShare: boolean;
   readonly theme: 'light' | 'dark' | null;
   /** Links leave out parts of a too long address. */
   readonly isLongAddress: boolean;
@@ -68,6 +72,7 @@ export function renderPage<View>(page: Page<View>, view: View, frame: FrameView)
       styles={page.styles ?? []}
       scripts={page.scripts ?? []}
       trail={page.trail?.(view) ?? []}
+      shares={frame.mayShare ? (page.shares?.(view) ?? null) : null}
       frame={frame}
     >
       {page.content(view, frame)}
@@ -91,11 +96,12 @@ interface DocumentProps {
   readonly styles: readonly AssetName[];
   readonly scripts: readonly AssetName[];
   readonly trail: readonly Crumb[];
+  readonly shares: string | null;
   readonly frame: FrameView;
 }
 
 function Document(props: PropsWithChildren<DocumentProps>) {
-  const { title, layout, hasHeading, styles, scripts, trail, frame, children } = props;
+  const { title, layout, hasHeading, styles, scripts, trail, shares, frame, children } = props;
   return (
     <html lang="en" data-theme={frame.theme ?? undefined}>
       <head>
@@ -117,7 +123,19 @@ function Document(props: PropsWithChildren<DocumentProps>) {
         </a>
         <Banner frame={frame} section={trail[0]?.href ?? null} />
         <main id="content" class={layout}>
-          <Trail crumbs={frame.link === null ? trail : linkTrail(frame.link, frame.path)} />
+          <div class="place-line">
+            <Trail crumbs={frame.link === null ? trail : linkTrail(frame.link, frame.path)} />
+            {shares !== null && (
+              <a
+                class="button quiet small"
+                href={shareAddress(shares)}
+                data-share
+                data-action="Share"
+              >
+                Share
+              </a>
+            )}
+          </div>
           {!hasHeading && <h1 safe>{title}</h1>}
           {frame.isLongAddress && (
             <p class="fine" role="note">

@@ -3,6 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { countGarbage } from '../base/scheduling/garbage-collection.ts';
 import { randomToken } from '../base/ids.ts';
 import type { Context } from '../http/context.ts';
+import { mayShare } from '../operations/accounts/links.ts';
 import { ADMINISTRATION, NAVIGATION, type Page, renderPage } from './frame.tsx';
 import type { Reply } from '../http/reply/reply.ts';
 import { htmlReply } from '../http/reply/reply.ts';
@@ -37,6 +38,7 @@ export function pageReply<View>(
     link: isLink ? { hasFiles: context.caller?.link?.resource.endsWith('*') === true } : null,
     navigation:
       caller === null ? [] : [...NAVIGATION, ...(caller.isSuperuser ? [ADMINISTRATION] : [])],
+    mayShare: caller !== null && (caller.isSuperuser || mayShare(services, caller)),
     theme: themeOf(context),
     isLongAddress: context.search.length > 1 && context.linkQuery.size < context.query.size,
     csrfToken: session === null ? null : csrfToken(services.serverSecret, session.token),

@@ -130,10 +130,10 @@ test('of many groups a cell shows a few, with the way to all', async () => {
 
 test('a name is proposed although it is not among the first', async () => {
   await page.goto('/admin/ui/share?resource=reports/*');
-  await soon(() => page.locator('#username-names option').count()).toBeLessThanOrEqual(50);
-  await page.getByLabel('User').fill('user-0499');
-  await page.locator('#username-names option[value="user-04999"]').waitFor({ state: 'attached' });
-  await soon(() => page.locator('#username-names option').count()).toBe(10);
+  await soon(() => page.locator('#receiver-names option').count()).toBeLessThanOrEqual(100);
+  await page.getByLabel('User or group').fill('user-0499');
+  await page.locator('#receiver-names option[value="user-04999"]').waitFor({ state: 'attached' });
+  await soon(() => page.locator('#receiver-names option').count()).toBe(10);
 });
 
 test('who may read it: a page at a time, with a box; superusers are among them', async () => {

@@ -218,7 +218,7 @@ test('8. they give a colleague read access to one folder, who sees it and nothin
   await go('Resources');
   await go('Administration');
   await page.getByRole('link', { name: 'Give somebody access to a folder' }).click();
-  await page.getByLabel('User', { exact: true }).fill('colin');
+  await page.getByLabel('User or group').fill('colin');
   await page.getByLabel('Resource').fill('shop/*');
   await page.getByRole('button', { name: 'Give access' }).click();
   await page.getByText('The right is given.').waitFor();

@@ -107,7 +107,7 @@ test('a new account leads to giving it access; who may not administer is told as
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Create the user' }).click();
   await page.getByRole('link', { name: 'give access to a file or folder' }).click();
-  await soon(() => page.getByLabel('User', { exact: true }).inputValue()).toBe('bob');
+  await soon(() => page.getByLabel('User or group').inputValue()).toBe('bob');
   await page.context().close();
 
   const other = await browser.open(svc);

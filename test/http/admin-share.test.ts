@@ -27,16 +27,16 @@ const groups = async (): Promise<string[]> =>
   ((await (await ada.fetch('/admin/groups')).json()) as { name: string }[]).map(({ name }) => name);
 
 test('a wrong name or right makes nothing', async () => {
-  expect((await share({ username: 'nobody', resource: 'shop/*', right: 'read' })).status).toBe(404);
-  expect(
-    (await share({ username: 'bea', resource: 'shop/*', right: 'own' })).status,
-  ).toBeGreaterThan(399);
+  expect((await share({ to: 'nobody', resource: 'shop/*', right: 'read' })).status).toBe(404);
+  expect((await share({ to: 'bea', resource: 'shop/*', right: 'own' })).status).toBeGreaterThan(
+    399,
+  );
   expect(await groups()).toEqual([]);
 });
 
 test('two people share one group, and get only what was asked for', async () => {
   for (const username of ['bea', 'carl', 'carl']) {
-    const answer = await share({ username, resource: 'shop/*', right: 'read' });
+    const answer = await share({ to: username, resource: 'shop/*', right: 'read' });
     expect(answer.status).toBe(200);
     expect(await answer.text()).toContain('The right is given.');
   }
@@ -54,7 +54,7 @@ test('a group of that name that holds something else is left alone', async () =>
     body: JSON.stringify({ name: 'write shop/*' }),
   });
   expect(made.status).toBeLessThan(300);
-  const answer = await share({ username: 'dora', resource: 'shop/*', right: 'write' });
+  const answer = await share({ to: 'dora', resource: 'shop/*', right: 'write' });
   expect(await answer.text()).toContain('write shop/* (2)');
   expect(await groups()).toEqual(['read shop/*', 'write shop/*', 'write shop/* (2)']);
 });

@@ -15,6 +15,7 @@ import { permissions as permissionsPage } from '../../src/pages/admin/nouns/perm
 import { resources as resourcesPage } from '../../src/pages/admin/nouns/resources.tsx';
 import { sessions as sessionsPage } from '../../src/pages/admin/nouns/sessions.tsx';
 import { share as sharePage } from '../../src/pages/admin/nouns/share.tsx';
+import { links as linksPage } from '../../src/pages/admin/nouns/links.tsx';
 import { tokens as tokensPage } from '../../src/pages/admin/nouns/tokens.tsx';
 import { user as userPage } from '../../src/pages/admin/nouns/user.tsx';
 import { users as usersPage } from '../../src/pages/admin/nouns/users.tsx';
@@ -114,9 +115,9 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
   });
   render(sharePage, {
     resource: text,
-    username: text,
-    usernames: [text],
-    given: { username: text, group: text },
+    to: text,
+    names: [{ name: text, isGroup: true }],
+    given: { resource: text, action: 'read', username: text, group: { id: 1, name: text } },
   });
   render(groupsPage, { listing: listing({ ...group, members: 1, permissions: 1 }) });
   render(groupPage, {
@@ -151,10 +152,12 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
       superusers: [user],
       users: [{ id: 1, username: text, granted_by: [grant] }],
       groups: [grant, { ...grant, group_id: 2 }],
+      names: [text],
       notes: [text],
       listing: listing({ id: 1, username: text, granted_by: [grant] }),
     },
     failure: text,
+    names: [{ name: text, isGroup: true }],
   });
   const keyRow = {
     ...{ id: 1, user_id: 1, username: text, description: text, created_at: text },
@@ -170,6 +173,15 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
       expires_at: null,
       created_at: text,
     },
+  });
+  render(linksPage, {
+    listing: listing({
+      ...{ id: 1, user_id: 1, username: text, kind: 'read' as const, resource: text },
+      description: text,
+      ...{ view: { columns: [text], filter: text, sort: text, q: text }, has_password: true },
+      ...{ max_bytes: null, uploaded_bytes: 0, created_at: text, expires_at: text, uses: 1 },
+      ...{ revoked_at: null, last_used_at: text },
+    }),
   });
   render(tokensPage, {
     listing: listing({ user_id: 1, username: text, created_at: text, last_used_at: text }),

@@ -25,6 +25,7 @@ import { rowPage, type RowView } from '../../src/pages/files/row-page.tsx';
 import { searchPage } from '../../src/pages/search.tsx';
 import { setupPage } from '../../src/pages/accounts/setup.tsx';
 import { uploadedPage } from '../../src/pages/files/uploads.tsx';
+import { sharePage } from '../../src/pages/sharing/share.tsx';
 import { filesPage, passwordPage } from '../../src/pages/sharing/link-front.tsx';
 import { uploadRefusedPage } from '../../src/pages/files/uploads.tsx';
 import { allPages } from './all-pages.ts';
@@ -220,6 +221,7 @@ describe('DS-184, DS-208: pages', () => {
   const frame: FrameView = {
     theme: null,
     link: null,
+    mayShare: true,
     isLongAddress: false,
     path: '/x',
     username: EVIL,
@@ -340,6 +342,38 @@ describe('DS-184, DS-208: pages', () => {
         title: EVIL,
         files: [{ name: EVIL, href: '/f', size: 1, changedAt: '2026-01-01T00:00:00.000Z' }],
         more: 1,
+      },
+      frame,
+    ),
+    share: renderPage(
+      sharePage,
+      {
+        resource: EVIL,
+        access: {
+          holders: [
+            ...(['read', 'write'] as const).map((action) => ({
+              ...{ groupId: 1, group: EVIL, people: [EVIL], action, resource: EVIL, isOwn: true },
+            })),
+          ],
+          superusers: [EVIL],
+          names: [{ name: EVIL, isGroup: true }],
+          notes: [EVIL],
+        },
+        links: [
+          {
+            ...{ id: 1, username: EVIL, kind: 'read', resource: EVIL, view: null },
+            ...{ description: EVIL, has_password: true, max_bytes: null, uploaded_bytes: 0 },
+            ...{ created_at: EVIL, expires_at: '9', revoked_at: null, uses: 1, last_used_at: null },
+          },
+        ],
+        needsPassword: false,
+        days: { first: EVIL, usual: EVIL, last: EVIL },
+        view: { filter: JSON.stringify({ [EVIL]: EVIL }), sort: EVIL, columns: EVIL, q: EVIL },
+        now: '2026',
+        created: EVIL,
+        problem: EVIL,
+        notice: EVIL,
+        entered: new Map([['to', EVIL]]),
       },
       frame,
     ),

@@ -18,6 +18,7 @@ interface ShadowedName<R> {
 export const RESERVED_PATTERNS: readonly string[] = [
   ...['/', '/health', '/metrics', '/docs', '/openapi.json', '/favicon.ico', '/_svc/*'],
   ...['/.well-known/*', '/auth/login', '/auth/logout', '/auth/me', '/auth/password', '/auth/setup'],
+  ...['/auth/links', '/auth/links/{id}', '/auth/share'],
   ...['/auth/sessions', '/auth/sessions/{id}', '/auth/oidc/login', '/auth/oidc/callback'],
   ...['/profile', '/admin', '/search', '/mcp', '/ui/media', '/events', '/savedsearches'],
   ...[

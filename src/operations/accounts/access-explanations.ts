@@ -13,7 +13,11 @@ import {
 } from '../../accounts/rights/permissions.ts';
 import { getIngestSettings, type IngestSettings } from '../../accounts/identity/ingest-settings.ts';
 import type { Scope, Verb } from '../../accounts/rights/principal.ts';
-import { DOCROOT_BOUNDARY, normalResource } from '../../accounts/rights/resource-names.ts';
+import {
+  DOCROOT_BOUNDARY,
+  matchesDocument,
+  normalResource,
+} from '../../accounts/rights/resource-names.ts';
 import { formatScopes } from '../../accounts/rights/scopes.ts';
 import { findUser, listUsers, type User } from '../../accounts/identity/users.ts';
 import { timestamp } from '../../base/clock.ts';
@@ -117,6 +121,8 @@ export interface AllowedUsers {
     readonly granted_by: readonly GroupGrant[];
   }[];
   readonly groups: readonly GroupGrant[];
+  /** As in `Explanation`. */
+  readonly names: readonly string[];
   readonly notes: readonly string[];
 }
 
@@ -153,6 +159,7 @@ export async function listAllowed(
     superusers: superusers.map(userView),
     users: [...users.values()].sort((a, b) => (a.username < b.username ? -1 : 1)),
     groups: [...groups.values()],
+    names: target.names,
     notes: notesOf(config, target, action),
   };
 }
@@ -291,9 +298,26 @@ function targetOf(registry: Registry, text: string): Target {
   }
   if (name === '@events' || name.startsWith('@events/')) return eventTarget(name);
   const resource = findResource(registry, name);
+  const folder = resource === null ? folderOf(registry, name) : null;
+  if (folder !== null) {
+    const covers = documentCoverage([folder]);
+    return { name: folder, exists: true, resource: null, names: [folder], covers };
+  }
   const names = resource === null ? [name] : [...new Set(permissionNames(resource))];
   const exists = resource !== null;
   return { name, exists, resource, names, covers: documentCoverage(names) };
+}
+
+/** `reports/*` for a folder or workbook of that name with something in it; null for anything else. */
+function folderOf(registry: Registry, name: string): string | null {
+  const folder = name === '*' || name.endsWith('/*') ? name : `${name}/*`;
+  const has = registry
+    .list()
+    .some(
+      ({ canonical, extensionForm }) =>
+        matchesDocument(folder, extensionForm, true) || matchesDocument(folder, canonical, false),
+    );
+  return has ? folder : null;
 }
 
 function eventTarget(name: string): Target {

@@ -66,7 +66,7 @@ function viewOf(link: Link, username: string): LinkView {
 }
 
 /** Whether the configuration lets the caller make links at all. */
-function mayShare({ config }: Pick<App, 'config'>, caller: Principal): boolean {
+export function mayShare({ config }: Pick<App, 'config'>, caller: Principal): boolean {
   const { links } = config.sharing;
   if (config.readonly || caller.scopes !== null || caller.link !== undefined) return false;
   return links === 'readers' || (links === 'superusers' && caller.isSuperuser);
@@ -121,10 +121,13 @@ function whyNot({ config }: App): string {
     : 'Only superusers make links here (sharing.links)';
 }
 
+/** As the API takes columns. */
+type AskedView = Omit<FixedView, 'columns'> & { readonly columns: string };
+
 interface LinkRequest {
   readonly kind: Link['kind'];
   readonly resource: string;
-  readonly view: Partial<FixedView>;
+  readonly view: AskedView;
   readonly description: string | null;
   readonly password: string | null;
   readonly maxBytes: number;
@@ -147,9 +150,10 @@ function linkRequest(services: App, body: unknown): LinkRequest {
   for (const name of ['filter', 'sort', 'q'] as const) {
     texts[name] = input.optionalText(name, MAX_VIEW_CHARACTERS) ?? '';
   }
-  const columns = input.raw('columns') ?? [];
-  const isList = Array.isArray(columns) && columns.every((name) => typeof name === 'string');
-  if (!isList) input.refuse(issueOf('columns', 'list_type', 'Columns are a list of names'));
+  const asked = input.raw('columns') ?? [];
+  const columns = typeof asked === 'string' ? asked : namesIn(asked);
+  if (columns === null)
+    input.refuse(issueOf('columns', 'list_type', 'Columns are a list of names'));
   const most = sharing.max_upload_bytes;
   const maxBytes = input.raw('max_bytes') === undefined ? most : input.integer('max_bytes', 1);
   if (maxBytes > most) {
@@ -157,8 +161,13 @@ function linkRequest(services: App, body: unknown): LinkRequest {
   }
   const lifeMs = lifeOf(input, services.clock.now(), sharing.max_days);
   input.finish();
-  const view = { ...texts, columns: columns as string[] };
+  const view = { ...texts, columns: columns ?? '' };
   return { kind, resource, view, description, password, maxBytes, lifeMs };
+}
+
+function namesIn(value: unknown): string | null {
+  const isList = Array.isArray(value) && value.every((name) => typeof name === 'string');
+  return isList ? joinNames(value as string[]) : null;
 }
 
 function issueOf(name: string, type: string, msg: string) {
@@ -219,19 +228,18 @@ async function readTarget(
   throw invalidRequest(issueOf('resource', 'value_error', msg));
 }
 
-function isEmptyView({ columns = [], filter, sort, q }: Partial<FixedView>): boolean {
-  return columns.length === 0 && !filter && !sort && !q;
+function isEmptyView(view: AskedView): boolean {
+  return Object.values(view).every((text) => text === '');
 }
 
 /** With the columns of today, so that one that is added later is not shown. */
 async function fixedView(
   services: App,
   resource: Resource,
-  { columns = [], filter = '', sort = '', q = '' }: Partial<FixedView>,
+  { columns, filter, sort, q }: AskedView,
 ): Promise<FixedView> {
   const none = parseListParameters(new URLSearchParams({ limit: '1' }));
-  const chosen = columns.length === 0 ? [] : [joinNames(columns)];
-  const asked = { ...none, filter, sort, q, columns: chosen };
+  const asked = { ...none, filter, sort, q, columns: columns === '' ? [] : [columns] };
   return queryRows(services, resource, asked, 'json', ({ prepared, table }) => {
     const names = prepared.plan.shape.columns.map(({ name }) => name);
     const all = [...table.columns.map(({ name }) => name), '_row_id'].map((name) => ({ name }));

@@ -250,6 +250,25 @@ export function ChooseBox({ name, label, names, value, source }: ChooseProps) {
   );
 }
 
+export interface ReceiverName {
+  readonly name: string;
+  readonly isGroup: boolean;
+}
+
+export function ReceiverBox({ names, value }: ValueProps & { names: readonly ReceiverName[] }) {
+  const fixed = { name: 'to', list: 'receiver-names', spellcheck: 'false' } as const;
+  return (
+    <>
+      <Box label="User or group" {...fixed} {...{ value }} required data-suggest="users groups" />
+      <datalist id="receiver-names">
+        {names.map(({ name, isGroup }) => (
+          <option value={name} label={isGroup ? 'group' : undefined} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
 export function PurposeBox({ value }: ValueProps) {
   const maxlength = MAX_DESCRIPTION_CHARACTERS;
   return <Box label="What it is for" name="description" {...{ value, maxlength }} />;

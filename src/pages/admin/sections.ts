@@ -6,6 +6,7 @@ export const ADMIN_SECTIONS = [
   { label: 'Users', href: `${ADMIN_PAGES}/users` },
   { label: 'Groups', href: `${ADMIN_PAGES}/groups` },
   { label: 'Give access', href: `${ADMIN_PAGES}/share` },
+  { label: 'Links', href: `${ADMIN_PAGES}/links` },
   { label: 'Permissions', href: `${ADMIN_PAGES}/permissions` },
   { label: 'Who may do what?', href: `${ADMIN_PAGES}/explain` },
   { label: 'API keys', href: `${ADMIN_PAGES}/api-keys` },

@@ -98,6 +98,7 @@ export const datasetPage: Page<DatasetView> = {
   styles: ['uplot.css', 'grid.css'],
   scripts: ['grid.js'],
   trail: ({ name }) => trailTo(name),
+  shares: ({ name }) => name,
   content: (view, frame) => (
     <>
       {view.then !== null && (

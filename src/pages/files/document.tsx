@@ -22,6 +22,7 @@ export const documentPage: Page<DocumentView> = {
   hasOwnHeading: ({ hasHeading, source }) => hasHeading && source === null,
   styles: ['document.css'],
   trail: ({ rel }) => trailTo(rel),
+  shares: ({ rel }) => rel,
   content: (view) => (
     <div class="document">
       <Place view={view} />

@@ -108,6 +108,7 @@ export const landingPage: Page<LandingView> = {
   styles: ['landing.css'],
   scripts: ['landing.js'],
   trail: ({ folder }) => (folder === '' ? [] : trailTo(folder)),
+  shares: ({ folder }) => (folder === '' ? null : `${folder}/*`),
   hasOwnHeading: ({ isSignedIn }) => !isSignedIn,
   content: (view, frame) =>
     view.isSignedIn ? (
@@ -246,13 +247,9 @@ function Nothing({ view: { filter, folder, isSuperuser } }: { view: LandingView 
 }
 
 function Access({ folder }: { folder: string }) {
-  const resource = `${folder}/*`;
-  const who = new URLSearchParams({ resource, right: 'read' });
+  const who = new URLSearchParams({ resource: `${folder}/*`, right: 'read' });
   return (
     <p class="downloads tight">
-      <a class="button quiet small" href={`/admin/ui/share?${new URLSearchParams({ resource })}`}>
-        Give access to this folder
-      </a>
       <a class="button quiet small" href={`/admin/ui/explain?${who}`}>
         Who may read it?
       </a>

@@ -54,7 +54,8 @@ export const playerPage: Page<PlayerView> = {
   title: ({ title }) => title,
   styles: ['media.css'],
   trail: ({ name }) => trailTo(name),
-  content: (view) => (
+  shares: ({ name }) => name,
+  content: (view, frame) => (
     <div class="player">
       <div class="stage">
         <Player view={view} />
@@ -71,7 +72,7 @@ export const playerPage: Page<PlayerView> = {
           <a href={`${view.source}?download=true`} download="">
             Download
           </a>
-          <a href="/ui/media">All media</a>
+          {frame.link === null && <a href="/ui/media">All media</a>}
         </p>
       </section>
     </div>

@@ -8,13 +8,17 @@ import {
   type Explanation,
   listAllowed,
 } from '../../../operations/accounts/access-explanations.ts';
+import { receiverNames } from '../../../operations/accounts/sharing.ts';
+import { shareAddress } from '../../sharing/share-address.ts';
 import { Problem } from '../../parts/messages.tsx';
+import { GiveForm } from '../../sharing/give-form.tsx';
 import { cell, text } from '../../parts/cells.tsx';
 import {
   ActionBox,
   audit,
   Box,
   GroupLink,
+  type ReceiverName,
   ResourceBox,
   resourceText,
   UserLink,
@@ -43,6 +47,8 @@ interface ExplainData {
   readonly explanation: Explanation | null;
   readonly allowed: AllowedListing | null;
   readonly failure: string | null;
+  /** For the remedy. */
+  readonly names: readonly ReceiverName[];
 }
 
 const table: Table<Allowed> = {
@@ -67,7 +73,11 @@ export const explain = adminPage<ExplainData>({
     const [user, resource] = [boxValue(context, 'user'), boxValue(context, 'resource')];
     const key = boxValue(context, 'key');
     const right: Verb = boxValue(context, 'right') === 'write' ? 'write' : 'read';
-    const asked = { user, resource, right, key, explanation: null, allowed: null, failure: null };
+    const names = await receiverNames(services, admin);
+    const asked = {
+      ...{ user, resource, right, key, names },
+      ...{ explanation: null, allowed: null, failure: null },
+    };
     // An empty resource means the document root, so absence means that the form was not sent.
     if (context.queryValue('resource') === null) return asked;
     if (user === '') {
@@ -94,7 +104,7 @@ export const explain = adminPage<ExplainData>({
       return { ...asked, failure: error.message };
     }
   },
-  content: ({ user, resource, right, key, explanation, allowed, failure }, around) => (
+  content: ({ user, resource, right, key, explanation, allowed, names, failure }, around) => (
     <>
       <form class="filter query" method="get" action={`${ADMIN_PAGES}/explain`}>
         <Box label="User" name="user" value={user} placeholder="everybody" spellcheck="false" />
@@ -110,7 +120,7 @@ export const explain = adminPage<ExplainData>({
         <button type="submit">Explain</button>
       </form>
       <Problem text={failure} />
-      {explanation !== null && <One explanation={explanation} around={around} />}
+      {explanation !== null && <One {...{ explanation, names, around }} />}
       {allowed !== null && <All allowed={allowed} around={around} />}
       {explanation === null && allowed === null && failure === null && (
         <p class="empty">
@@ -121,7 +131,13 @@ export const explain = adminPage<ExplainData>({
   ),
 });
 
-function One({ explanation, around }: { explanation: Explanation; around: Surroundings }) {
+interface OneProps {
+  readonly explanation: Explanation;
+  readonly names: readonly ReceiverName[];
+  readonly around: Surroundings;
+}
+
+function One({ explanation, names: receivers, around }: OneProps) {
   const { allowed, granted_by: grants, notes, scopes, names, user } = explanation;
   return (
     <section aria-live="polite">
@@ -129,6 +145,15 @@ function One({ explanation, around }: { explanation: Explanation; around: Surrou
         {explanation.explanation}
       </p>
       <Notes notes={notes} />
+      {explanation.reason === 'no-permission' && (
+        <GiveForm
+          frame={around.frame}
+          resource={explanation.resource}
+          names={receivers}
+          to={user.username}
+          right={explanation.action}
+        />
+      )}
       {names.length > 1 && (
         <p class="fine" safe>
           {`A permission can name it ${names.map((name) => `“${name}”`).join(' or ')}.`}
@@ -166,6 +191,13 @@ function All({ allowed, around }: { allowed: AllowedListing; around: Surrounding
   return (
     <section>
       <h2 safe>{`Who may ${action} ${resourceText(resource)}?`}</h2>
+      {resource !== '' && (
+        <p>
+          <a class="button quiet small" href={shareAddress(resource)}>
+            Share
+          </a>
+        </p>
+      )}
       <Notes notes={notes} />
       <List {...{ table, listing, around }} />
       {empty.length > 0 && (

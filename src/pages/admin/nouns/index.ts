@@ -5,6 +5,7 @@ import { events } from './events.tsx';
 import { explain } from './explain.tsx';
 import { group } from './group.tsx';
 import { groups } from './groups.tsx';
+import { links } from './links.tsx';
 import { locks } from './locks.tsx';
 import { overview } from './overview.tsx';
 import { permissions } from './permissions.tsx';
@@ -30,6 +31,7 @@ export const adminPages = [
   audit,
   resources,
   events,
+  links,
   locks,
   cache,
 ] as const;

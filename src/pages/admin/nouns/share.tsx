@@ -1,30 +1,20 @@
 /** @jsxImportSource @kitajs/html */
-/** The group that holds the right is found or made. */
-import { MAX_NAME_CHARACTERS } from '../../../accounts/identity/names.ts';
-import { AppError } from '../../../base/errors.ts';
 import {
-  addMember,
-  createGroup,
-  findGroupByName,
-  grantToGroup,
-  listPermissionsOfGroup,
-} from '../../../operations/accounts/groups.ts';
-import { ensurePermission } from '../../../operations/accounts/permissions.ts';
-import { findUserByName, usernames } from '../../../operations/accounts/users.ts';
-import { ActionBox, ChooseBox, ResourceBox, resourceText } from '../cells.tsx';
+  giveAccess,
+  type GivenAccess,
+  receiverNames,
+} from '../../../operations/accounts/sharing.ts';
+import { ActionBox, ReceiverBox, type ReceiverName, ResourceBox, resourceText } from '../cells.tsx';
 import { boxValue } from '../list.tsx';
-import { AdminForm, adminPage, type Submission } from '../page.tsx';
+import { AdminForm, adminPage } from '../page.tsx';
 import { ADMIN_PAGES } from '../sections.ts';
-
-/** Names tried (`name (2)`, `name (3)`, …) when groups of that name hold other rights. */
-const MAX_NAMESAKES = 20;
 
 interface ShareData {
   /** As a permission names it; `''` for the document root, or when nothing is chosen. */
   readonly resource: string;
-  readonly username: string;
-  readonly usernames: readonly string[];
-  readonly given: { readonly username: string; readonly group: string } | null;
+  readonly to: string;
+  readonly names: readonly ReceiverName[];
+  readonly given: GivenAccess | null;
 }
 
 export const share = adminPage<ShareData>({
@@ -33,16 +23,15 @@ export const share = adminPage<ShareData>({
   title: 'Give access',
   read: async (context, admin) => ({
     resource: boxValue(context, 'resource'),
-    username: boxValue(context, 'username'),
-    usernames: await usernames(context.services, admin),
+    to: boxValue(context, 'to'),
+    names: await receiverNames(context.services, admin),
     given: null,
   }),
-  content: ({ resource, username, usernames: names, given }, around) => (
+  content: ({ resource, to, names, given }, around) => (
     <>
       {given !== null && (
         <p>
-          <strong safe>{given.username}</strong> is in the group <strong safe>{given.group}</strong>{' '}
-          now.{' '}
+          <span safe>{givenText(given)}</span>{' '}
           <a
             href={`${ADMIN_PAGES}/explain?${new URLSearchParams({ resource, right: 'read' })}`}
             safe
@@ -52,13 +41,7 @@ export const share = adminPage<ShareData>({
         </p>
       )}
       <AdminForm {...around} action="share" button="Give access">
-        <ChooseBox
-          name="username"
-          label="User"
-          names={names}
-          source="users"
-          value={around.state.entered['username'] ?? username}
-        />
+        <ReceiverBox names={names} value={around.state.entered['to'] ?? to} />
         <ResourceBox value={around.state.entered['resource'] ?? resource} />
         <ActionBox value={around.state.entered['right'] ?? 'read'} />
       </AdminForm>
@@ -75,42 +58,17 @@ export const share = adminPage<ShareData>({
   actions: {
     share: {
       done: 'The right is given.',
-      run: async (sent) => {
-        const { services, admin, field } = sent;
-        const resource = field('resource');
-        // Checked before anything is made.
-        const user = await findUserByName(services, admin, field('username'));
-        const asked = { resource, action: field('right') };
-        const permission = await ensurePermission(services, admin, asked);
-        const group = await groupHolding(sent, permission);
-        await addMember(services, admin, group.id, user.id);
-        return { resource, username: '', given: { username: user.username, group: group.name } };
+      run: async ({ services, admin, field }) => {
+        const [to, resource, action] = [field('to'), field('resource'), field('right')];
+        const given = await giveAccess(services, admin, { to, resource, action });
+        return { resource, to: '', given };
       },
     },
   },
 });
 
-/** Made if there is none, so nobody gets more than was asked for. */
-async function groupHolding(
-  { services, admin }: Submission,
-  permission: { readonly id: number; readonly action: string; readonly resource: string },
-): Promise<{ readonly id: number; readonly name: string }> {
-  const { action, resource } = permission;
-  const whole = `${action} ${resource === '' ? 'document root' : resource}`;
-  for (let attempt = 1; attempt <= MAX_NAMESAKES; attempt++) {
-    const end = attempt === 1 ? '' : ` (${attempt})`;
-    const name = whole.slice(0, MAX_NAME_CHARACTERS - end.length) + end;
-    const known = await findGroupByName(services, admin, name).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === 'not-found') return null;
-      throw error;
-    });
-    if (known === null) {
-      const group = await createGroup(services, admin, { name });
-      await grantToGroup(services, admin, group.id, permission.id);
-      return group;
-    }
-    const held = await listPermissionsOfGroup(services, admin, known.id);
-    if (held.length === 1 && held[0]!.id === permission.id) return known;
-  }
-  throw new AppError('bad-request', `Too many groups are called ${whole}; use one of them`);
+function givenText({ username, group }: GivenAccess): string {
+  return username === null
+    ? `The group ${group.name} has the right now.`
+    : `${username} is in the group ${group.name} now.`;
 }

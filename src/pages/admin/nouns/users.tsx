@@ -78,7 +78,7 @@ export const users = adminPage<UsersData>({
       {username !== null && (
         <p>
           <strong safe>{username}</strong> may see nothing yet:{' '}
-          <a href={`${ADMIN_PAGES}/share?${new URLSearchParams({ username })}`}>
+          <a href={`${ADMIN_PAGES}/share?${new URLSearchParams({ to: username })}`}>
             give access to a file or folder
           </a>
           .

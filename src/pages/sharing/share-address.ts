@@ -1,0 +1,6 @@
+/** Below `/auth`, where it hides no file. */
+export const SHARE_PAGE = '/auth/share';
+
+export function shareAddress(resource: string): string {
+  return `${SHARE_PAGE}?${new URLSearchParams({ resource })}`;
+}
