@@ -46,6 +46,7 @@ export const errorPage: Page<FailureView> = {
   name: 'error',
   layout: 'card',
   title: (view) => {
+    if (view.detail.startsWith('This link does not work')) return 'This link does not work';
     if (isForeignForm(view)) return 'This form came from another address';
     if (view.isStaleForm) return 'This form is out of date';
     if (isBrokenFile(view)) return 'This file cannot be read';

@@ -15,7 +15,7 @@ import { LINK_FRONT } from './request-target.ts';
 
 /** One text for all reasons: nobody learns which links there were. */
 const DEAD =
-  'This link does not work (any more): it was withdrawn, its time is over, or what it showed is not there for whoever made it';
+  'This link does not work: it was withdrawn, its time is over, or whoever made it may not read what it showed.';
 
 const VIEW_PARAMETERS: ReadonlySet<string> = new Set(['limit', 'offset', 'format']);
 /** Of files that are shared as a whole. Anything else, also what later versions know, is refused. */

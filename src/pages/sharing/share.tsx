@@ -26,6 +26,7 @@ import { idOf, problemText } from '../form-request.ts';
 import type { FrameView, Page } from '../frame.tsx';
 import { parseFilter } from '../grid/conditions.ts';
 import { describeMember } from '../grid/filter-words.ts';
+import { splitNames } from '../../tables/read/name-list.ts';
 import { pageReply } from '../page-reply.ts';
 import { PostButton, PostForm } from '../parts/forms.tsx';
 import { Notice, Problem } from '../parts/messages.tsx';
@@ -319,8 +320,8 @@ function ViewWords({ view: { resource, view } }: { view: ShareView }) {
     ...members.map(([name, member]) => `only rows where ${describeMember(name, member)}`),
     ...(members.length === 0 && view.filter !== '' ? ['only rows of your filter'] : []),
     ...(view.q === '' ? [] : [`only rows with “${view.q}”`]),
-    ...(view.columns === '' ? [] : [`only the columns ${view.columns}`]),
-    ...(view.sort === '' ? [] : [`sorted by ${view.sort}`]),
+    ...(view.columns === '' ? [] : [`only the columns ${splitNames(view.columns).join(', ')}`]),
+    ...(view.sort === '' ? [] : [`sorted by ${splitNames(view.sort).map(stepText).join(', ')}`]),
   ];
   if (words.length === 0) return '';
   return (
@@ -329,6 +330,10 @@ function ViewWords({ view: { resource, view } }: { view: ShareView }) {
       <a href={`${SHARE_PAGE}?${new URLSearchParams({ resource })}`}>Share all of it instead</a>
     </p>
   );
+}
+
+function stepText(step: string): string {
+  return step.startsWith('-') ? `${step.slice(1)} (highest first)` : step;
 }
 
 function stateOf({ revoked_at: revoked, expires_at: end }: LinkView, now: string): string | null {

@@ -27,12 +27,10 @@ const table: Table<Link> = {
       ),
       'resource',
     ),
-    text('Shows', ({ kind, view }) => shownText(kind, view)),
+    text('Shows', shownText),
     text('For', ({ description }) => description ?? ''),
     user('username'),
-    moment('Made', 'created_at'),
     moment('Ends', 'expires_at'),
-    text('Password', ({ has_password: has }) => (has ? 'yes' : 'no')),
     number('Opened', 'uses'),
     moment('Last opened', 'last_used_at'),
     acts(({ id, resource, username, revoked_at: revoked }, around) => [
@@ -46,8 +44,12 @@ const table: Table<Link> = {
   ],
 };
 
-function shownText(kind: LinkView['kind'], view: LinkView['view']): string {
-  if (kind === 'upload') return 'takes uploads';
+function shownText({ kind, view, has_password: hasPassword }: Link): string {
+  const what = kind === 'upload' ? 'takes uploads' : viewText(view);
+  return hasPassword ? `${what}, with a password` : what;
+}
+
+function viewText(view: LinkView['view']): string {
   if (view === null) return 'whole files';
   const isPart = view.filter !== '' || view.q !== '';
   const columns = `${view.columns.length} ${view.columns.length === 1 ? 'column' : 'columns'}`;
