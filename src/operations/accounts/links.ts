@@ -215,8 +215,9 @@ async function readTarget(
     throw new AppError('not-found', `There is nothing in ${name} that you may read`);
   }
   const resource = await findResource(services, caller, origin, { name, verb: 'read' });
-  if (resource.type === 'handler') {
-    throw new AppError('bad-request', 'A handler cannot be shared by a link');
+  if (!isLinkable(resource)) {
+    const text = `A ${resource.type} asks for more than one link opens; share it with people and groups`;
+    throw new AppError('bad-request', text);
   }
   const { extensionForm } = resource;
   if (resource.kind.dataset !== undefined) {
@@ -226,6 +227,11 @@ async function readTarget(
   if (isEmptyView(view)) return { resource: extensionForm, view: null };
   const msg = `${extensionForm} has no rows to filter, sort or choose columns of`;
   throw invalidRequest(issueOf('resource', 'value_error', msg));
+}
+
+/** Handlers run as the one who asks; panels of a dashboard ask for what its readers may read. */
+export function isLinkable({ type }: Pick<Resource, 'type'>): boolean {
+  return type !== 'handler' && type !== 'dashboard';
 }
 
 function isEmptyView(view: AskedView): boolean {

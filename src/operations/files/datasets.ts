@@ -67,8 +67,8 @@ export interface RowsQuery {
 const MAX_VERSIONS = 8;
 
 /**
- * Calls `use` with the query prepared against the present version, within the view of the resource; `use` reads it with `services.reading.run`, or
- * does not read. With a moment, as the rows were then. Called again when a newer version replaces this one meanwhile. Throws `unreadable-file`,
+ * Calls `use` with the query prepared against the present version, within the view of the resource; `use` reads it
+ * with `services.reading.run`, or does not read. With a moment, as the rows were then. Called again when a newer version replaces this one meanwhile. Throws `unreadable-file`,
  * `invalid-query` for parameters, and what `use` throws.
  */
 export function queryRows<T>(
@@ -138,6 +138,7 @@ function tableAt(services: App, resource: Resource, moment: Moment | null): Mayb
   const { tables, datasets, past } = services;
   const target = datasets.targetOf(resource);
   if (moment === null) return tables.currentIfKnown(target);
+  if (resource.view !== undefined) throw new AppError('not-found', 'Not Found');
   return changeAt(services, resource, moment).then((id) =>
     past.at(() => tables.current(target), resource, id),
   );

@@ -37,6 +37,7 @@ export const dashboardPage: Page<ShownDashboard> = {
   styles: ['uplot.css', 'charts.css', 'document.css', 'dashboard.css'],
   scripts: ['dashboard.js'],
   trail: ({ resource }) => trailTo(resource),
+  shares: ({ resource }) => resource,
   content: (view) => {
     const { dashboard, resource } = view;
     return (

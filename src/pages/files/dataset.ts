@@ -230,7 +230,8 @@ async function reply(
       startAt,
       isShared,
       isFixed,
-      username: context.user.username,
+      // A link names nobody.
+      username: isShared ? '' : context.user.username,
     },
   };
   return pageReply(context, datasetPage, view, { status: problem === null ? 200 : 422 });

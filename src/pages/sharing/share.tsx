@@ -12,6 +12,7 @@ import { type AllowedUsers, listAllowed } from '../../operations/accounts/access
 import {
   createLink,
   DEFAULT_DAYS,
+  isLinkable,
   type LinkView,
   listLinks,
   mayShare,
@@ -114,8 +115,13 @@ async function show(context: Context, { error, created, entered }: Outcome): Pro
   const now = services.clock.now();
   const dayIn = (days: number): string =>
     new Date(now + days * 86_400_000).toISOString().slice(0, 10);
-  const links =
-    resource !== '' && mayShare(services, user) ? await linksOf(context, resource) : null;
+  const named = services.registry
+    .list()
+    .find(({ canonical, extensionForm }) => [canonical, extensionForm].includes(resource));
+  const isLinked =
+    resource !== '' && mayShare(services, user) && (named === undefined || isLinkable(named));
+  // Links name files with their extension, however the page was asked for.
+  const links = isLinked ? await listLinks(services, user, named?.extensionForm ?? resource) : null;
   const view: ShareView = {
     resource,
     access:
@@ -140,14 +146,6 @@ async function show(context: Context, { error, created, entered }: Outcome): Pro
     entered: entered ?? new Map(),
   };
   return pageReply(context, sharePage, view, error ?? {});
-}
-
-/** Links name files with their extension, however the page was asked for. */
-async function linksOf({ services, user }: Context, resource: string): Promise<LinkView[]> {
-  const found = services.registry
-    .list()
-    .find(({ canonical, extensionForm }) => [canonical, extensionForm].includes(resource));
-  return listLinks(services, user, found?.extensionForm ?? resource);
 }
 
 function holdersIn(allowed: readonly AllowedUsers[]): Holder[] {
@@ -221,7 +219,8 @@ export const sharePage: Page<ShareView> = {
           <h2>People and groups</h2>
           <p>
             Rights for people with an account are given by whoever runs this site.
-            {view.links === null && ' So are links, for people without one.'}
+            {view.links === null &&
+              ' So are links for people without one, to what one link can open.'}
           </p>
         </section>
       )}
