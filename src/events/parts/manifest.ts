@@ -40,6 +40,20 @@ const SELECT = `SELECT no, file, "index", rows, gone, bytes, file_bytes AS fileB
   min_id AS minId, max_id AS maxId, min_time AS minTime, max_time AS maxTime, min_created AS minCreated,
   max_created AS maxCreated FROM main.parts`;
 
+/** Of the manifest since the store was made: while it is the same, so are the parts. */
+export function partChanges(db: Database): number {
+  const row = db
+    .query<{ value: number }, []>("SELECT value FROM main.counters WHERE name = 'part_changes'")
+    .get();
+  return row?.value ?? 0;
+}
+
+function noteChange(db: Database): void {
+  db.run(
+    "INSERT INTO counters VALUES ('part_changes', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1",
+  );
+}
+
 /** By number. Stores of earlier versions, which only a reader meets before they are opened for writing, have none. */
 export function readParts(db: Database): Part[] {
   const known = db.query("SELECT 1 FROM main.sqlite_schema WHERE name = 'parts'").get();
@@ -78,6 +92,7 @@ export function addPart(db: Database, part: NewPart): void {
     part.maxCreated,
   );
   db.run("UPDATE counters SET value = value + 1 WHERE name = 'next_part'");
+  noteChange(db);
 }
 
 /** `now`: microseconds. */
@@ -85,6 +100,7 @@ export function dropPart(db: Database, { no, file }: Part, now: number): void {
   db.query('DELETE FROM parts WHERE no = ?').run(no);
   db.query('DELETE FROM part_gone WHERE part = ?').run(no);
   db.query('INSERT OR REPLACE INTO parts_dropped VALUES (?, ?)').run(file, now);
+  noteChange(db);
 }
 
 /** Events of the part that are left, in numbers. */
@@ -110,6 +126,7 @@ export function noteGone(db: Database, no: number, ids: readonly number[], rest:
     rest.maxCreated,
     no,
   );
+  noteChange(db);
 }
 
 /** In files; 0 for a store of an earlier version. */
