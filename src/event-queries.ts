@@ -64,7 +64,7 @@ function sealedEvents({ sealed }: EventReader): SealedEvents {
         ...asked.map((text) => ({ folded: foldedText(text), inData: true })),
         ...fieldTexts.map((folded) => ({ folded, inData: false })),
       ];
-      const hint = { ...wanted, terms };
+      const hint = { ...wanted, terms, times: [] };
       if (sealed.partsFor(hint).length === 0) return null;
       return {
         batches: (take) => sealed.groups(hint, (rows, selection) => take(batchOf(rows, selection))),

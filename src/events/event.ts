@@ -28,6 +28,18 @@ export interface EventRow {
 
 const NO_FIELDS = '{}';
 
+/** Of table `events`. */
+export const EVENT_NAMES = [
+  'id',
+  'index',
+  'sourcetype',
+  'source',
+  'host',
+  'data',
+  'created',
+  'updated',
+  'fields',
+] as const;
 export const EVENT_SELECT =
   'id, "index", sourcetype, source, host, data, created, updated, json(fields) AS fields';
 

@@ -29,9 +29,10 @@ export function eachMember(json: string, found: (name: string, value: string) =>
   return true;
 }
 
-/** JSON of a member with a plain name, in compact JSON; of two the first. Null where there is none. */
+/** JSON of a member in compact JSON; of two the first. Null where there is none. */
 export function memberOf(json: string, name: string): string | null {
-  const key = `"${name}":`;
+  const quoted = JSON.stringify(name);
+  const key = `${quoted}:`;
   let at = json.indexOf(key);
   if (at < 0) return null;
   // In an object without others in it a name behind `{` or `,` is that of a member.
@@ -43,7 +44,7 @@ export function memberOf(json: string, name: string): string | null {
   }
   let found: string | null = null;
   eachMember(json, (one, value) => {
-    if (one === name) found ??= value;
+    if (`"${one}"` === quoted) found ??= value;
   });
   return found;
 }

@@ -25,6 +25,12 @@ export interface PartHint {
     readonly member: string;
     readonly test: (value: unknown) => boolean;
   }[];
+  /** Both inclusive. */
+  readonly times: readonly {
+    readonly column: 'created' | 'updated';
+    readonly from: number;
+    readonly to: number;
+  }[];
 }
 
 export const NO_HINT: PartHint = {
@@ -36,6 +42,7 @@ export const NO_HINT: PartHint = {
   terms: [],
   texts: [],
   members: [],
+  times: [],
 };
 
 /** Of the event database; `time` last. */
@@ -102,6 +109,7 @@ export class GroupRows {
     };
     within('id', lowestId, highestId, [minId, maxId]);
     within('time', earliest, latest, [minTime, maxTime]);
+    for (const { column, from, to } of hint.times) within(column, from, to, [-Infinity, Infinity]);
     if (gone !== null) {
       const { numbers } = this.#numbers('id');
       for (let row = 0; row < rows; row++) if (gone.has(numbers[row]!)) selected[row] = 0;
@@ -180,6 +188,16 @@ export class GroupRows {
         return (row) => (present?.[row] === 0 ? null : numbers[row]!);
       }
     }
+  }
+
+  /** Rows of these columns. */
+  rowsOf<Row>(names: readonly Named[]): (row: number) => Row {
+    const columns = names.map((name) => ({ name, at: this.column(name) }));
+    return (row) => {
+      const made: Record<string, unknown> = {};
+      for (const { name, at } of columns) made[name] = at(row);
+      return made as Row;
+    };
   }
 
   /** JSON of a member of `fields`. */

@@ -48,6 +48,12 @@ export function damageText({ part, events, from, to, reason }: PartProblem): str
   return `${events} event(s) from ${from} to ${to} cannot be read, because events/${part} is damaged: ${reason}`;
 }
 
+interface Totals {
+  readonly rows: number;
+  readonly minTime: number;
+  readonly maxTime: number;
+}
+
 /** Of rows, with their keys as `k0` and `k1`. */
 export type MergeOrder = 'id' | 'id DESC' | 'time' | 'time DESC, id DESC';
 
@@ -140,22 +146,11 @@ export class SealedTier {
     }
   }
 
-  /**
-   * One after the other; valid until the next is asked for. `sql`: names the columns that are loaded. `whole` takes the
-   * number of events that are all within the bounds of the hint, in place of their tables.
-   */
-  *tables(hint: PartHint, sql: string, whole?: (rows: number) => void): Generator<Database> {
+  /** One after the other; valid until the next is asked for. `sql`: names the columns that are loaded. */
+  *tables(hint: PartHint, sql: string): Generator<Database> {
     const columns = new NeededColumns(sql);
     for (const part of this.partsFor(hint)) {
-      if (whole !== undefined && isInside(part, hint)) {
-        whole(part.rows - part.gone);
-        continue;
-      }
       for (const group of this.#groups(part, hint)) {
-        if (whole !== undefined && part.gone === 0 && isInside(group, hint)) {
-          whole(group.rows);
-          continue;
-        }
         const db = this.#load(part, group, hint, columns);
         if (db === null) continue;
         try {
@@ -163,6 +158,33 @@ export class SealedTier {
         } finally {
           this.#release(db);
         }
+      }
+    }
+  }
+
+  /** Of the events that meet the hint, by runs; of a part or a group as a whole without reading it. */
+  *totals(hint: PartHint): Generator<Totals> {
+    const isBounded = [hint.terms, hint.texts, hint.members, hint.times].every(
+      ({ length }) => length === 0,
+    );
+    for (const part of this.partsFor(hint)) {
+      if (isBounded && isInside(part, hint)) {
+        yield { ...part, rows: part.rows - part.gone };
+        continue;
+      }
+      for (const group of this.#groups(part, hint)) {
+        if (isBounded && part.gone === 0 && isInside(group, hint)) {
+          yield group;
+          continue;
+        }
+        const totals = this.#take(part, group, hint, (rows, selection) => {
+          const timeAt = rows.column('time') as (row: number) => number;
+          const places = placesOf(selection, rows.rows);
+          // In order of time.
+          const [first, last] = [places[0]!, places[places.length - 1]!];
+          return { rows: places.length, minTime: timeAt(first), maxTime: timeAt(last) };
+        });
+        if (totals !== null) yield totals;
       }
     }
   }

@@ -3,7 +3,7 @@ import type { EventReader } from '../store/reader.ts';
 import type { Selection } from './selection.ts';
 import type { EventFilter, FilterQuery } from './query-filter.ts';
 import { type FilterLimit, filteredRows } from './query-filter.ts';
-import { selectionHint, selectionSql } from './selection.ts';
+import { isHinted, selectionHint, selectionSql } from './selection.ts';
 import type { PartProblem } from '../parts/sealed-tier.ts';
 import { incompleteOf } from './histogram.ts';
 
@@ -98,6 +98,7 @@ function sampledRows(
   const wanted = {
     where: (isSealed: boolean) => selectionSql(reader, selection, isSealed),
     hint: selectionHint(selection),
+    isHinted: isHinted(selection),
   };
   if (filtering !== null) {
     const batches = filteredRows(reader, wanted, { order: 'id DESC', ...filtering });
@@ -105,7 +106,11 @@ function sampledRows(
   }
   const list = '"index", sourcetype, source, host, json(fields) AS fields';
   const cut = { offset: 0, limit: sample };
-  return reader.rows<SampledRow>(list, 'id DESC', wanted, { cut });
+  const names = [...OWN_FIELDS, 'fields'] as const;
+  return reader.rows<SampledRow>(list, 'id DESC', wanted, {
+    cut,
+    sealed: (rows) => rows.rowsOf(names),
+  });
 }
 
 function* firstOf(batches: Iterable<Iterable<SampledRow>>, count: number): Generator<SampledRow> {

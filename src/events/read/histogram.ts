@@ -9,8 +9,9 @@ import {
   type FilterRow,
 } from './query-filter.ts';
 import type { EventReader, Wanted } from '../store/reader.ts';
+import type { GroupRows } from '../parts/group-rows.ts';
 import type { PartProblem } from '../parts/sealed-tier.ts';
-import { type Selection, selectionHint, selectionSql } from './selection.ts';
+import { isHinted, type Selection, selectionHint, selectionSql } from './selection.ts';
 import { Series } from './series.ts';
 import { memberAt } from '../../base/json/member-path.ts';
 
@@ -78,7 +79,12 @@ const MICROS = 1_000_000;
 /** 1970-01-01 was a Thursday; weeks start on Monday. */
 const MONDAY_SHIFT = 4 * 86_400 * MICROS;
 const CHECK_ROWS = 2_000;
-const NO_SPLIT: SplitSql = { sql: 'NULL', params: [], textOf: () => null };
+const NO_SPLIT: SplitSql = {
+  sql: 'NULL',
+  params: [],
+  textOf: () => null,
+  sealed: (rows) => timed(rows, () => null),
+};
 
 export function isInterval(text: string): boolean {
   return text === 'auto' || /^[1-9]\d{0,5}(?:s|m|h|d|w|mon)$/.test(text);
@@ -93,11 +99,12 @@ export function countOverTime(
   const wanted: Wanted = {
     where: (isSealed) => selectionSql(reader, order.selection, isSealed),
     hint: selectionHint(order.selection),
+    isHinted: isHinted(order.selection),
   };
   const { earliest, latest } = order.selection;
-  const { low, high } = earliest !== null && latest !== null ? NO_ENDS : endsOf(reader, wanted);
-  const from = earliest ?? low;
-  const to = latest ?? (high === null ? null : high + 1);
+  const ends = earliest !== null && latest !== null ? null : reader.ends(wanted);
+  const from = earliest ?? ends?.low ?? null;
+  const to = latest ?? (ends === null ? null : ends.high + 1);
   if (from === null || to === null || to <= from) {
     const empty = emptyAnswer(order.interval === 'auto' ? '1s' : order.interval, startedAt);
     return { ...empty, ...incompleteOf(reader) };
@@ -122,19 +129,6 @@ export function countOverTime(
     ...incompleteOf(reader),
     elapsed_ms: Math.round(performance.now() - startedAt),
   };
-}
-
-const NO_ENDS = { low: null, high: null };
-
-/** Times of the first and the last event. */
-function endsOf(reader: EventReader, wanted: Wanted): { low: number | null; high: number | null } {
-  let [low, high] = [Infinity, -Infinity];
-  type Ends = { readonly low: number | null; readonly high: number | null };
-  for (const ends of reader.figures<Ends>('min(time) AS low, max(time) AS high', wanted)) {
-    low = Math.min(low, ends.low ?? Infinity);
-    high = Math.max(high, ends.high ?? -Infinity);
-  }
-  return low > high ? NO_ENDS : { low, high };
 }
 
 /** A member for the answer, where something is missing. */
@@ -246,14 +240,19 @@ function rowsOf(
   if (filtering !== null) return filteredValues(reader, by, wanted, filtering);
   const split = by === null ? NO_SPLIT : splitSql(by);
   return valuesOf(
-    reader.rows<{ time: number; value: unknown }>(`time, ${split.sql} AS value`, 'time', {
-      ...wanted,
-      where: (isSealed) => {
-        const { sql, params } = wanted.where(isSealed);
-        // Bound in the order they stand in: those of the list first.
-        return { sql, params: [...split.params, ...params] };
+    reader.rows<{ time: number; value: unknown }>(
+      `time, ${split.sql} AS value`,
+      'time',
+      {
+        ...wanted,
+        where: (isSealed) => {
+          const { sql, params } = wanted.where(isSealed);
+          // Bound in the order they stand in: those of the list first.
+          return { sql, params: [...split.params, ...params] };
+        },
       },
-    }),
+      { sealed: split.sealed },
+    ),
     split,
   );
 }
@@ -322,6 +321,8 @@ function count(
 interface SplitSql {
   readonly sql: string;
   readonly params: readonly string[];
+  /** The same of sealed events. */
+  readonly sealed: (rows: GroupRows) => (place: number) => { time: number; value: unknown };
   /** Converts an SQL value; null when missing. */
   readonly textOf: (value: unknown) => string | null;
 }
@@ -336,19 +337,47 @@ const PREFIX = 'extracted_fields.';
 
 /** By its name in the search language: a column or a member of `extracted_fields`. */
 function splitSql(name: string): SplitSql {
-  if (Object.hasOwn(COLUMNS, name)) return { sql: COLUMNS[name]!, params: [], textOf };
+  if (Object.hasOwn(COLUMNS, name))
+    return {
+      sql: COLUMNS[name]!,
+      params: [],
+      textOf,
+      sealed: (rows) => timed(rows, rows.column(name as 'host')),
+    };
   const member = memberName(name);
   if (member.includes('.')) {
     return {
       sql: 'json(fields)',
       params: [],
+      sealed: (rows) => timed(rows, rows.column('fields')),
       textOf: (json) => textOf(memberAt(JSON.parse(String(json)), member, false)),
     };
   }
   const path = `$.${JSON.stringify(member)}`;
   // `->>` would give 1 for true.
   const sql = `CASE fields -> ? WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE fields ->> ? END`;
-  return { sql, params: [path, path], textOf };
+  return {
+    sql,
+    params: [path, path],
+    textOf,
+    sealed: (rows) => timed(rows, memberText(rows, member)),
+  };
+}
+
+function timed(rows: GroupRows, valueAt: (place: number) => unknown) {
+  const timeAt = rows.column('time') as (place: number) => number;
+  return (place: number) => ({ time: timeAt(place), value: valueAt(place) });
+}
+
+/** As `->>` gives it, and truth values as words. */
+function memberText(rows: GroupRows, member: string): (place: number) => unknown {
+  const jsonAt = rows.member(member);
+  const known = new Map<string, unknown>();
+  return (place) => {
+    const json = jsonAt(place);
+    if (json === null || /^[[{]/.test(json)) return json;
+    return known.getOrInsertComputed(json, (text) => JSON.parse(text) as unknown);
+  };
 }
 
 function splitText(row: FilterRow, name: string): string | null {

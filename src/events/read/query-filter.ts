@@ -1,5 +1,5 @@
 /** This module does not depend on the language: `event-queries.ts` connects both. */
-import { EVENT_SELECT, type EventRow } from '../event.ts';
+import { EVENT_NAMES, EVENT_SELECT, type EventRow } from '../event.ts';
 import type { MergeOrder } from '../parts/sealed-tier.ts';
 import type { EventReader, Wanted } from '../store/reader.ts';
 
@@ -62,6 +62,7 @@ export interface FilterLimit {
 }
 
 const COLUMNS = `${EVENT_SELECT}, event_time`;
+const SEALED = [...EVENT_NAMES, 'event_time', 'time'] as const;
 
 /** Matching rows in batches, with `_time` as `time`; call inside a snapshot. Stops at the limit. */
 export function* filteredRows(
@@ -86,7 +87,7 @@ export function* filteredRows(
     `${COLUMNS}, time`,
     order,
     wanted,
-    { from },
+    { from, sealed: (group) => group.rowsOf(SEALED) },
   );
   for (const row of rows) {
     if (batch.length >= BATCH || characters >= BATCH_CHARACTERS) {

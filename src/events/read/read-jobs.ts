@@ -5,7 +5,7 @@
 import { AppError } from '../../base/errors.ts';
 import { csvCell } from '../../base/text/csv-cell.ts';
 import type { EventRow } from '../event.ts';
-import { EVENT_SELECT, eventJson } from '../event.ts';
+import { EVENT_NAMES, EVENT_SELECT, eventJson } from '../event.ts';
 import type { FieldsOrder } from './field-summary.ts';
 import { summariseFields } from './field-summary.ts';
 import type { HistogramOrder } from './histogram.ts';
@@ -15,11 +15,11 @@ import type { FilterQuery, MakeEventFilter } from './query-filter.ts';
 import { filteredRows, QUERY_PROBLEM_HEADER, QueryProblem, rowByRow } from './query-filter.ts';
 import { indexTotals } from './index-totals.ts';
 import { type Cut, EventReader, type Wanted } from '../store/reader.ts';
-import { NO_HINT } from '../parts/group-rows.ts';
+import { type GroupRows, NO_HINT } from '../parts/group-rows.ts';
 import { damageText, problemText } from '../parts/sealed-tier.ts';
 import type { MergeOrder } from '../parts/sealed-tier.ts';
 import type { Selection } from './selection.ts';
-import { selectionHint, selectionSql } from './selection.ts';
+import { isHinted, selectionHint, selectionSql } from './selection.ts';
 import { allOf } from './term.ts';
 
 export interface ListOrder {
@@ -82,7 +82,8 @@ export function eventReadJobs(makeFilter: MakeEventFilter): Record<string, Job> 
       return withReader(stateDir, (reader) => {
         const hint = { ...NO_HINT, lowestId: id, highestId: id };
         const where = () => ({ sql: 'id = ?', params: [id] });
-        const [row = null] = reader.rows<EventRow>(EVENT_SELECT, 'id', { where, hint });
+        const wanted = { where, hint, isHinted: true };
+        const [row = null] = reader.rows<EventRow>(EVENT_SELECT, 'id', wanted, { sealed: eventAt });
         const [problem] = row === null ? reader.sealed.problems : [];
         if (problem === undefined) return Response.json(row && plainRow(row));
         throw new AppError('unavailable', damageText(problem));
@@ -100,7 +101,8 @@ export function eventReadJobs(makeFilter: MakeEventFilter): Record<string, Job> 
         const hint = { ...NO_HINT, lowestId: after + 1, highestId: upTo };
         const where = () => ({ sql: 'id > ? AND id <= ?', params: [after, upTo] });
         const cut = { offset: 0, limit };
-        const rows = reader.rows<EventRow>(EVENT_SELECT, 'id', { where, hint }, { cut });
+        const wanted = { where, hint, isHinted: true };
+        const rows = reader.rows<EventRow>(EVENT_SELECT, 'id', wanted, { cut, sealed: eventAt });
         return Response.json(fullPage(rows).rows.map(plainRow));
       });
     },
@@ -121,6 +123,10 @@ export function eventReadJobs(makeFilter: MakeEventFilter): Record<string, Job> 
       );
     },
   };
+}
+
+function eventAt(rows: GroupRows): (place: number) => EventRow {
+  return rows.rowsOf(EVENT_NAMES);
 }
 
 /** Without what ordered it. */
@@ -217,7 +223,7 @@ function firstFacts(reader: EventReader, order: ListOrder): Facts {
   if (limit === null) reader.sealed.verify(wanted.hint);
   else if (!reader.sealed.isEmpty)
     fullPage(pageOf(reader, order, EVENT_SELECT, wanted, { offset, limit }));
-  const total = order.counts ? reader.count(wanted, isBounded(order.selection)) : null;
+  const total = order.counts ? reader.count(wanted) : null;
   const incomplete = reader.sealed.problems.map(problemText);
   const facts = { highest, total, next: null, incomplete };
   if (limit === null) return facts;
@@ -227,20 +233,6 @@ function firstFacts(reader: EventReader, order: ListOrder): Facts {
   return { ...facts, next: ids.length === 2 ? ids[0]!.id : null };
 }
 
-/** Indexes and bounds of times and ids alone choose its events. */
-function isBounded({
-  members,
-  created,
-  updated,
-  createdAfter,
-  createdBefore,
-  terms,
-}: Selection): boolean {
-  const { index: _index, ...others } = members;
-  const times = [created, updated, createdAfter, createdBefore];
-  return terms.length === 0 && Object.keys(others).length === 0 && times.every((at) => at === null);
-}
-
 type Bounded = Pick<ListOrder, 'selection' | 'aboveId'>;
 
 function wantedOf(reader: EventReader, { selection, aboveId }: Bounded, highest: number): Wanted {
@@ -248,14 +240,15 @@ function wantedOf(reader: EventReader, { selection, aboveId }: Bounded, highest:
   return {
     where: (isSealed) => allOf([bounds, selectionSql(reader, selection, isSealed)]),
     hint: selectionHint(selection, { lowestId: (aboveId ?? 0) + 1, highestId: highest }),
+    isHinted: isHinted(selection),
   };
 }
 
-function pageOf<Row>(
+function pageOf<Row extends object>(
   reader: EventReader,
   { isDescending, afterId, isById }: ListOrder,
   columns: string,
-  { where, hint }: Wanted,
+  { where, hint, isHinted }: Wanted,
   cut: Cut,
 ): Iterable<Row> {
   const after = {
@@ -269,10 +262,12 @@ function pageOf<Row>(
   const wanted = {
     where: (isSealed: boolean) => allOf([where(isSealed), after]),
     hint: { ...hint, ...nearest },
+    isHinted,
   };
   return reader.rows<Row>(columns, order, wanted, {
     from: isById === true ? BY_ID : 'events',
     cut,
+    sealed: (rows) => rows.rowsOf(columns === EVENT_SELECT ? EVENT_NAMES : ['id']),
   });
 }
 

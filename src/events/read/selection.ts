@@ -89,12 +89,30 @@ export function selectionSql(
 
 /** What parts of sealed events it concerns. */
 export function selectionHint(
-  { members, readable, earliest, latest, terms }: Selection,
+  {
+    members,
+    created,
+    updated,
+    createdAfter,
+    createdBefore,
+    readable,
+    earliest,
+    latest,
+    terms,
+  }: Selection,
   ids: Pick<PartHint, 'lowestId' | 'highestId'> = { lowestId: null, highestId: null },
 ): PartHint {
   const { index, ...others } = members;
   const own =
     index === undefined ? readable : (readable ?? [index]).filter((name) => name === index);
+  const times: PartHint['times'][number][] = [];
+  const within = (column: 'created' | 'updated', from: number | null, to: number | null): void => {
+    if (from !== null || to !== null)
+      times.push({ column, from: from ?? -Infinity, to: to ?? Infinity });
+  };
+  within('created', created, created);
+  within('created', createdAfter, createdBefore === null ? null : createdBefore - 1);
+  within('updated', updated, updated);
   return {
     ...ids,
     indexes: own,
@@ -110,7 +128,14 @@ export function selectionHint(
       test: (text) => text === value,
     })),
     members: [],
+    times,
   };
+}
+
+/** Whether the hint chooses the sealed events as SQL would. */
+export function isHinted({ terms, latest }: Selection): boolean {
+  // Before a far time there is no next integer.
+  return terms.length === 0 && (latest === null || Number.isSafeInteger(latest));
 }
 
 /** Each is a condition on every member, and SQLite limits the depth of expressions. */

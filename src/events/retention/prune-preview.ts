@@ -83,9 +83,10 @@ export function previewIds(reader: EventReader, ids: readonly number[]): Pruned[
 
 function tally(reader: EventReader, ruleOf: (row: SealedEvent) => PruneRule | null): Pruned[] {
   const found = new Map<string, { -readonly [Name in keyof Pruned]: Pruned[Name] }>();
-  const all = { where: () => ({ sql: '1', params: [] }), hint: NO_HINT };
+  const all = { where: () => ({ sql: '1', params: [] }), hint: NO_HINT, isHinted: true };
   const rows = reader.rows<SealedEvent>('id, "index", bytes, created', 'id', all, {
     from: 'events NOT INDEXED',
+    sealed: (group) => group.rowsOf(['id', 'index', 'bytes', 'created']),
   });
   for (const row of rows) {
     const rule = ruleOf(row);

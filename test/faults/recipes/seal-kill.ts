@@ -106,7 +106,11 @@ function eventsIn(stateDir: string): string {
             [id, index, data, fields, created, updated].join('|'),
         ),
       ]);
-      return JSON.stringify([rows, reader.count(all, true), reader.sealed.problems]);
+      return JSON.stringify([
+        rows,
+        reader.count({ ...all, isHinted: true }),
+        reader.sealed.problems,
+      ]);
     });
   } finally {
     reader.close();
