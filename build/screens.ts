@@ -6,6 +6,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { signIn, TestBrowser } from '../test/support/browser.ts';
 import { PASSWORD } from '../test/support/password.ts';
+import { fire } from '../test/support/firing.ts';
 import { type Service, startService } from '../test/support/service.ts';
 import { filesBelow } from './example-files.ts';
 import { root } from './step.ts';
@@ -52,6 +53,8 @@ const pages = {
   'events-live': '/events?live=1',
   'events-empty': '/events?earliest=2001-01-01&latest=2001-01-02',
   savedsearches: '/savedsearches',
+  findings: '/ui/findings',
+  finding: '/ui/findings/2',
   missing: '/nothing-here',
   admin: '/admin/',
   'admin-users': '/admin/ui/users',
@@ -67,6 +70,7 @@ const pages = {
   'admin-audit': '/admin/ui/audit',
   'admin-resources': '/admin/ui/resources',
   'admin-events': '/admin/ui/events',
+  'admin-deliveries': '/admin/ui/deliveries',
   'admin-locks': '/admin/ui/locks',
   'admin-cache': '/admin/ui/cache',
 };
@@ -93,6 +97,14 @@ async function peopleOf(service: Service): Promise<void> {
   await change('POST', '/api/events/', { index: 'app', source: 'web', data: 'user logged in' });
   await change('POST', '/api/events/', { source: 'web' });
   await (await service.as('carl')).fetch('/api/climate/seattle-weather/');
+  for (const [address, severity] of [
+    ['198.51.100.7', 'medium'],
+    ['203.0.113.9', 'critical'],
+  ] as const) {
+    const rows = [{ address, count: 12 }];
+    const deliveries = [{ type: 'webhook', url: 'https://hooks.example.org/T0' } as const];
+    await fire(accounts.db, { key: address, severity, rows, deliveries, at: Date.now() * 1000 });
+  }
 }
 
 async function takeAll(): Promise<void> {

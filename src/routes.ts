@@ -24,6 +24,8 @@ import { tokenRoutes } from './api/tokens.ts';
 import { eventsPageRoute } from './pages/events/events.tsx';
 import { guideRoutes } from './pages/docs/guide.tsx';
 import { findingRoutes } from './api/findings.ts';
+import { findingPageRoute } from './pages/findings/finding.tsx';
+import { findingsPageRoute } from './pages/findings/findings.tsx';
 import { healthRoute } from './api/health.ts';
 import { hecRoutes } from './api/events/hec.ts';
 import { landingRoute } from './pages/files/landing.tsx';
@@ -73,6 +75,8 @@ export const plugins: readonly AnyElysia[] = [
   eventViewRoutes,
   savedSearchRoutes,
   findingRoutes,
+  findingsPageRoute,
+  findingPageRoute,
   tokenRoutes,
   eventAdministrationRoutes,
   hecRoutes,

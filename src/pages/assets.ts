@@ -7,6 +7,7 @@ import chartsStyle from './assets/charts.css' with { type: 'text' };
 import dashboardStyle from './assets/dashboard.css' with { type: 'text' };
 import docsStyle from './assets/docs.css' with { type: 'text' };
 import eventsStyle from './assets/events.css' with { type: 'text' };
+import findingsStyle from './assets/findings.css' with { type: 'text' };
 import guideStyle from './assets/guide.css' with { type: 'text' };
 import gridStyle from './assets/grid.css' with { type: 'text' };
 import icon from './assets/icon.svg' with { type: 'text' };
@@ -44,6 +45,8 @@ const contents = {
   'document.css': [CSS, documentStyle],
   'events.css': [CSS, eventsStyle],
   'events.js': [SCRIPT, bundledScript('events')],
+  'findings.css': [CSS, findingsStyle],
+  'findings.js': [SCRIPT, bundledScript('findings')],
   'frame.js': [SCRIPT, bundledScript('frame')],
   'gallery.js': [SCRIPT, bundledScript('gallery')],
   'grid.css': [CSS, gridStyle],

@@ -18,6 +18,7 @@ export const NAVIGATION: readonly NavigationLink[] = [
   { label: 'Resources', href: '/' },
   { label: 'Search', href: '/search' },
   { label: 'Events', href: '/events' },
+  { label: 'Findings', href: '/ui/findings' },
   { label: 'SQL', href: '/sql' },
   { label: 'Saved searches', href: '/savedsearches' },
   { label: 'API', href: '/docs' },

@@ -9,6 +9,7 @@ import { events as eventsAdminPage } from '../../src/pages/admin/nouns/events.ts
 import { explain as explainPage } from '../../src/pages/admin/nouns/explain.tsx';
 import { group as groupPage } from '../../src/pages/admin/nouns/group.tsx';
 import { groups as groupsPage } from '../../src/pages/admin/nouns/groups.tsx';
+import { deliveries as deliveriesPage } from '../../src/pages/admin/nouns/deliveries.tsx';
 import { locks as locksPage } from '../../src/pages/admin/nouns/locks.tsx';
 import { overview as overviewPage } from '../../src/pages/admin/nouns/overview.tsx';
 import { permissions as permissionsPage } from '../../src/pages/admin/nouns/permissions.tsx';
@@ -229,6 +230,12 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
     listing: listing({
       ...{ at: text, dialect: text, credential: text, position: text },
       ...{ reason: text, sample: text },
+    }),
+  });
+  render(deliveriesPage, {
+    listing: listing({
+      ...{ id: 1, finding_id: null, subject: text, channel: text, receiver: text, state: 'dead' },
+      ...{ attempts: 1, last_error: text, created_at: text },
     }),
   });
   render(locksPage, {

@@ -8,6 +8,7 @@ import { datasetPage } from '../../src/pages/files/dataset-page.tsx';
 import { guidePage } from '../../src/pages/docs/guide.tsx';
 import { docsPage } from '../../src/pages/docs/docs.tsx';
 import { operationPage } from '../../src/pages/docs/operation.tsx';
+import type { FindingView } from '../../src/operations/findings.ts';
 import { reference } from '../../src/language/reference.ts';
 import { searchLanguagePage } from '../../src/pages/events/search-language.tsx';
 import { dashboardPage } from '../../src/pages/files/dashboard.tsx';
@@ -19,6 +20,8 @@ import { landingPage } from '../../src/pages/files/landing.tsx';
 import { loginPage } from '../../src/pages/accounts/login.tsx';
 import { eventsPage } from '../../src/pages/events/events.tsx';
 import { savedSearchesPage } from '../../src/pages/events/saved-searches.tsx';
+import { findingPage } from '../../src/pages/findings/finding.tsx';
+import { findingsPage } from '../../src/pages/findings/findings.tsx';
 import { profilePage } from '../../src/pages/accounts/profile.tsx';
 import { readingPage } from '../../src/pages/files/file-being-read.tsx';
 import { rowPage, type RowView } from '../../src/pages/files/row-page.tsx';
@@ -218,6 +221,13 @@ describe('DS-189: metrics', () => {
 
 describe('DS-184, DS-208: pages', () => {
   const EVIL = '<script>alert("1")</script>\'"><img src=x onerror=alert(1)>&amp;';
+  const finding: FindingView = {
+    ...{ id: 1, alert_id: EVIL, alert: EVIL, alert_source: EVIL, key: EVIL },
+    ...{ severity: 'high', severity_rank: 3, status: 'new', is_open: true },
+    ...{ owner: EVIL, notes: EVIL, closed_at: EVIL, first_seen: EVIL, last_seen: EVIL },
+    ...{ count: 2, row_count: 5, version: 1, query: EVIL, from: null, to: null },
+    ...{ columns: [EVIL], rows: [{ [EVIL]: EVIL }], links: { finding: '/f', events: '/e' } },
+  };
   const frame: FrameView = {
     theme: null,
     link: null,
@@ -656,6 +666,35 @@ describe('DS-184, DS-208: pages', () => {
             openHref: '/o',
           },
         ],
+      },
+      frame,
+    ),
+    findings: renderPage(
+      findingsPage,
+      {
+        filters: { status: EVIL, severity: EVIL, owner: EVIL, search: EVIL },
+        items: [finding],
+        total: 1,
+        first: 1,
+        address: '/ui/findings',
+        sorts: {},
+        previousHref: '/p',
+        nextHref: '/n',
+        dataHref: '/d',
+        files: {},
+        notice: EVIL,
+        problem: EVIL,
+      },
+      frame,
+    ),
+    finding: renderPage(
+      findingPage,
+      {
+        finding,
+        history: [{ at: EVIL, user: EVIL, action: EVIL, details: EVIL }],
+        notice: EVIL,
+        problem: EVIL,
+        entered: new Map([['notes', EVIL]]),
       },
       frame,
     ),

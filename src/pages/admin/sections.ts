@@ -15,6 +15,7 @@ export const ADMIN_SECTIONS = [
   { label: 'Audit', href: `${ADMIN_PAGES}/audit` },
   { label: 'Resources', href: `${ADMIN_PAGES}/resources` },
   { label: 'Events', href: `${ADMIN_PAGES}/events` },
+  { label: 'Deliveries', href: `${ADMIN_PAGES}/deliveries` },
   { label: 'Locks', href: `${ADMIN_PAGES}/locks` },
   { label: 'Cache', href: `${ADMIN_PAGES}/cache` },
 ] as const;

@@ -1,6 +1,7 @@
 import { apiKeys } from './api-keys.tsx';
 import { audit } from './audit.tsx';
 import { cache } from './cache.tsx';
+import { deliveries } from './deliveries.tsx';
 import { events } from './events.tsx';
 import { explain } from './explain.tsx';
 import { group } from './group.tsx';
@@ -32,6 +33,7 @@ export const adminPages = [
   resources,
   events,
   links,
+  deliveries,
   locks,
   cache,
 ] as const;
