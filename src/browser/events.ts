@@ -1,13 +1,15 @@
 import { shownText } from '../pages/grid/model.ts';
 import { startAdding } from './explorer/add-to-dashboard.ts';
 import { drillInto } from './explorer/drill.ts';
+import { startEventDetails } from './explorer/event-details.ts';
 import { askFields, showFields, splittingFields } from './explorer/fields.ts';
 import { showHistogram } from './explorer/histogram.ts';
+import { startRefresh } from './explorer/refresh.ts';
 import { startResultChart } from './explorer/result-chart.ts';
 import { startTail } from './explorer/tail.ts';
-import { addTerms, fieldTerm, type Narrow, startValues } from './explorer/terms.ts';
+import { addTerms, ask, fieldTerm, type Narrow, startValues } from './explorer/terms.ts';
 import { setSpan, spanName, startTimes } from './explorer/times.ts';
-import { noteView, viewChoice } from './explorer/view-choices.ts';
+import { chooseView, noteView, viewChoice } from './explorer/view-choices.ts';
 import { make } from './shared/element.ts';
 import { noteSearch, recentSearches } from './shared/recent-searches.ts';
 import { localNumber } from './shared/times.ts';
@@ -17,50 +19,83 @@ const form = document.querySelector<HTMLFormElement>('#query');
 
 if (explorer !== null && form !== null) {
   const { terms = '', searches, earliest = '', latest = '' } = explorer.dataset;
-  if (form.elements.namedItem('earliest') !== null) startTimes(form, explorer);
+  if (form.querySelector('#time') !== null) startTimes(form, explorer);
+  const refreshed: (() => void)[] = [];
   if (searches === 'true') {
     const selection = new URLSearchParams(terms === '*' ? {} : { query: terms });
     if (earliest !== '') selection.set('earliest', earliest);
     if (latest !== '') selection.set('latest', latest);
     const narrow: Narrow = (name, value, isExcluded) =>
       addTerms(form, terms, fieldTerm(name, value, isExcluded));
-    const zoom = (from: Date, to: Date): void => setSpan(form, from, to);
-    const zone = form.querySelector<HTMLInputElement>('input[name=timezone]')?.value;
-    if (zone !== undefined) selection.set('timezone', zone);
-    const found = askFields(selection).catch(() => null);
-    const fields = found.then((one) => splittingFields(one?.fields ?? []));
-    startHistogram(explorer, { selection, zoom, fields });
-    void showFields(explorer.querySelector<HTMLElement>('#fields')!, selection, narrow, found);
+    const zone = new URLSearchParams(location.search).get('timezone');
+    if (zone !== null) selection.set('timezone', zone);
+    refreshed.push(startViews(explorer, form, { selection, terms, narrow }));
     startTail(explorer, terms, narrow);
     startValues(explorer, narrow);
   }
+  for (const list of explorer.querySelectorAll<HTMLElement>('#found, #tail'))
+    startEventDetails(list);
+  refreshed.push(startResultChart(explorer, (point) => drillInto(form, terms, point)));
   showFigures(explorer);
-  startResultChart(explorer, (point) => drillInto(form, terms, point));
+  startRefresh(form, explorer, () => {
+    showFigures(explorer);
+    for (const run of refreshed) run();
+  });
   showHistory(explorer, form);
   saveAsTyped(explorer, form);
   startAdding(explorer, form);
 }
 
-function startHistogram(
+interface Views {
+  readonly selection: URLSearchParams;
+  readonly terms: string;
+  readonly narrow: Narrow;
+}
+
+/** The histogram and the fields. Returns what reads them anew. */
+function startViews(
   explorer: HTMLElement,
-  view: Pick<Parameters<typeof showHistogram>[1], 'fields' | 'selection' | 'zoom'>,
-): void {
+  form: HTMLFormElement,
+  { selection, terms, narrow }: Views,
+): () => void {
   const { latest = '' } = explorer.dataset;
-  const place = explorer.querySelector<HTMLElement>('#histogram')!;
-  const show = async (): Promise<void> =>
-    tellTotal(
-      explorer,
-      await showHistogram(place, {
-        ...view,
-        by: viewChoice('by'),
-        until: latest === '' || latest === 'now' ? new Date() : null,
-        split: (field) => {
-          noteView('by', field);
-          void show();
-        },
-      }),
-    );
-  void show();
+  const [bars, sidebar] = ['#histogram', '#fields'].map((id) =>
+    explorer.querySelector<HTMLElement>(id)!,
+  ) as [HTMLElement, HTMLElement];
+  const lines = explorer.querySelector<HTMLElement>('#found .event-lines');
+  const split = (field: string): void => {
+    noteView('by', field);
+    void count();
+  };
+  const chart = (stages: string, kind: string): void => {
+    chooseView('chart', kind);
+    ask(form, `${terms} | ${stages}`);
+  };
+  const showColumns = (names: readonly string[]): void => {
+    chooseView('columns', names.join(',') || 'none');
+    form.requestSubmit();
+  };
+  const columns = lines === null ? [] : columnsOf(lines);
+  let fields: Promise<readonly string[]>;
+  const count = async (): Promise<void> => {
+    const until = latest === '' || latest === 'now' ? new Date() : null;
+    const zoom = (from: Date, to: Date): void => setSpan(form, from, to);
+    const view = { selection, fields, by: viewChoice('by'), until, zoom, split };
+    tellTotal(explorer, await showHistogram(bars, view));
+  };
+  const run = (): void => {
+    const found = askFields(selection).catch(() => null);
+    fields = found.then((one) => splittingFields(one?.fields ?? []));
+    void count();
+    void showFields(sidebar, selection, { narrow, chart, split, columns, showColumns }, found);
+  };
+  run();
+  return run;
+}
+
+function columnsOf(lines: HTMLElement): string[] {
+  const heads = [...lines.querySelectorAll<HTMLElement>('.lines-head > span:has(a) > span')];
+  return heads.map(({ textContent }) => textContent ?? '');
 }
 
 function tellTotal(explorer: HTMLElement, total: number | null): void {

@@ -5,6 +5,7 @@
 import { startCopying } from './shared/copying.ts';
 import { startDownloads } from './shared/downloads.ts';
 import { startLeaving, startReturning } from './shared/leaving.ts';
+import { startMenus } from './shared/menus.ts';
 import { openPalette } from './shared/palette.ts';
 import { forgetSearches } from './shared/recent-searches.ts';
 import { startShortcuts } from './shared/shortcuts.ts';
@@ -25,6 +26,7 @@ localise(document);
 startCopying();
 startDownloads();
 startLeaving();
+startMenus();
 startShortcuts(openPalette);
 document.querySelector<HTMLAnchorElement>('a[data-share]')?.addEventListener('click', carryView);
 document.querySelector('form[action$="/auth/logout"]')?.addEventListener('submit', forgetSearches);

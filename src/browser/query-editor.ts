@@ -156,7 +156,8 @@ const sqlHighlighting = StreamLanguage.define({
 });
 
 const look = EditorView.theme({
-  '&': { fontSize: '14px', minHeight: '64px' },
+  '&': { fontSize: '14px', minHeight: '38px', maxHeight: '40vh' },
+  '.cm-scroller': { overflow: 'auto' },
   '&.cm-focused': {
     outline: '2px solid var(--accent)',
     outlineOffset: '1px',
@@ -164,7 +165,7 @@ const look = EditorView.theme({
   },
   '.cm-content': {
     fontFamily: 'ui-monospace, monospace',
-    padding: '10px 12px',
+    padding: '9px 12px',
     caretColor: 'var(--ink)',
   },
   '.cm-line': { padding: '0' },

@@ -35,8 +35,8 @@ export interface Crumb {
 export interface Page<View> {
   readonly name: string;
   readonly title: (view: View) => string;
-  /** `wide` for data, `card` for one form or message. */
-  readonly layout: 'wide' | 'card';
+  /** `wide` for data, `full` where lines are long, `card` for one form or message. */
+  readonly layout: 'wide' | 'full' | 'card';
   /** Absent: never. */
   readonly hasOwnHeading?: (view: View) => boolean;
   /** Besides the one of every page. */
@@ -92,7 +92,7 @@ export function CsrfField({ frame }: { frame: FrameView }): JSX.Element {
 
 interface DocumentProps {
   readonly title: string;
-  readonly layout: 'wide' | 'card';
+  readonly layout: Page<never>['layout'];
   readonly hasHeading: boolean;
   readonly styles: readonly AssetName[];
   readonly scripts: readonly AssetName[];

@@ -15,6 +15,6 @@ export function drillInto(form: HTMLFormElement, terms: string, point: ChartPoin
   const value = until === null ? place : series;
   const isKnown = field !== undefined && field !== '' && value !== 'others' && value !== 'NULL';
   const added = isKnown ? [fieldTerm(field, value)] : [];
-  if (until !== null) chooseSpan(form, new Date(place), new Date(until));
+  if (until !== null) chooseSpan(new Date(place), new Date(until));
   ask(form, [...(terms === '*' ? [] : [terms]), ...added].join(' '));
 }

@@ -9,34 +9,20 @@ import { type ChartForm, FORMS } from '../shared/chart/forms.ts';
 import { make, makeSelect } from '../shared/element.ts';
 import { noteView, viewChoice } from './view-choices.ts';
 
-export function startResultChart(explorer: HTMLElement, chosen: (point: ChartPoint) => void): void {
+/** Returns what draws the chart anew when the result is another. */
+export function startResultChart(
+  explorer: HTMLElement,
+  chosen: (point: ChartPoint) => void,
+): () => void {
   const button = explorer.querySelector<HTMLButtonElement>('#chart');
-  const table = explorer.querySelector<HTMLTableElement>('#result');
-  if (button === null || table === null) return;
-  const data = dataIn(table);
-  if (!data.columns.some(({ type }) => type === 'number')) return;
-  const isTimed = data.columns[0]?.type === 'time';
-  button.hidden = false;
-  let place: HTMLElement | null = null;
-  const show = (isShown: boolean): void => {
-    place?.remove();
-    place = null;
-    if (isShown) {
-      const label = 'Chart of the result; the table below has the same figures';
-      const plot = make('div');
-      const form = formIn(isTimed);
-      place = make('figure.chart', { 'aria-label': label }, controlsOf(form, draw), plot);
-      table.closest('.scroll')!.before(place);
-      draw();
-    }
-    button.setAttribute('aria-pressed', String(isShown));
-    button.textContent = isShown ? 'Hide the chart' : 'Chart';
-  };
+  const place = explorer.querySelector<HTMLElement>('#chart-place');
+  if (button === null || place === null) return () => {};
+  const plot = make('div');
   const draw = (): void => {
-    const plot = place?.querySelector<HTMLElement>(':scope > div:last-child');
-    if (!plot) return;
+    const data = dataIn(explorer);
+    if (data === null) return;
     drawChart(plot, data, {
-      form: formIn(isTimed),
+      form: formIn(isOverTime(data)),
       label: 'Chart of the result',
       isLog: viewChoice('log') === '1',
       min: numberIn(viewChoice('min')),
@@ -46,13 +32,34 @@ export function startResultChart(explorer: HTMLElement, chosen: (point: ChartPoi
       chosen,
     });
   };
+  const show = (isShown: boolean): void => {
+    place.replaceChildren();
+    button.setAttribute('aria-pressed', String(isShown));
+    button.textContent = isShown ? 'Hide the chart' : 'Chart';
+    const data = dataIn(explorer);
+    if (!isShown || data === null) return;
+    const label = 'Chart of the result; the table below has the same figures';
+    const controls = controlsOf(formIn(isOverTime(data)), draw);
+    place.append(make('figure.chart', { 'aria-label': label }, controls, plot));
+    draw();
+  };
+  const data = dataIn(explorer);
+  if (data === null) return () => {};
+  button.hidden = false;
   const asked = viewChoice('chart');
-  if (asked === '' ? isTimed : asked !== '0') show(true);
+  if (asked === '' ? isOverTime(data) : asked !== '0') show(true);
   button.addEventListener('click', () => {
-    const isShown = place === null;
+    const isShown = place.childElementCount === 0;
     noteView('chart', isShown ? '1' : '0');
     show(isShown);
   });
+  return () => {
+    if (place.childElementCount > 0) draw();
+  };
+}
+
+function isOverTime({ columns }: ChartData): boolean {
+  return columns[0]?.type === 'time';
 }
 
 function formIn(isTimed: boolean): ChartForm {
@@ -98,7 +105,10 @@ function numberIn(text: string): number | null {
   return text === '' || Number.isNaN(Number(text)) ? null : Number(text);
 }
 
-function dataIn(table: HTMLTableElement): ChartData {
+/** Null without a table of figures. */
+function dataIn(explorer: HTMLElement): ChartData | null {
+  const table = explorer.querySelector<HTMLTableElement>('#result');
+  if (table === null) return null;
   const names = [...table.tHead!.rows[0]!.cells].map((cell) => cell.textContent ?? '');
   const body = [...table.tBodies[0]!.rows].map((row) => [...row.cells]);
   const isTime = (at: number): boolean =>
@@ -107,6 +117,7 @@ function dataIn(table: HTMLTableElement): ChartData {
     const isNumber = body.some((cells) => cells[at]!.querySelector('data') !== null);
     return { name, type: isTime(at) ? 'time' : isNumber ? 'number' : 'string' };
   });
+  if (!columns.some(({ type }) => type === 'number')) return null;
   const rows = body.map((cells) =>
     Object.fromEntries(cells.map((cell, at) => [names[at]!, valueIn(cell)])),
   );

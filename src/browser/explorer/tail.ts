@@ -2,11 +2,12 @@
  * Events as they arrive, above the list; held back while paused or while the reader looks at one.
  */
 import { breakableParts } from '../../base/text/breakable-text.ts';
+import { levelNamed } from '../../base/text/level-names.ts';
 import { countText } from '../../pages/grid/model.ts';
 import { make } from '../shared/element.ts';
 import { localNumber, localTime, serverMoment } from '../shared/times.ts';
 import { type Narrow, valueText } from './terms.ts';
-import { noteInAddress } from './view-choices.ts';
+import { noteInAddress, viewChoice } from './view-choices.ts';
 import { onSite } from '../shared/site.ts';
 import { ask, askJson, Refused } from '../shared/ask.ts';
 
@@ -151,14 +152,16 @@ function momentOf({ created, extracted_fields: fields }: LiveEvent): Date {
 function lineOf(event: LiveEvent, narrow: Narrow): HTMLLIElement {
   const moment = momentOf(event);
   const utc = moment.toISOString();
-  const kind = [event.host, event.sourcetype].filter((text) => text).join(' · ');
+  const fields: Readonly<Record<string, unknown>> = { ...event, ...event.extracted_fields };
+  const chosen = viewChoice('columns') || 'host';
+  const columns = chosen === 'none' ? [] : chosen.split(',');
   const parts = breakableParts(event.data ?? '');
   const details = make(
     'details',
     make(
       'summary',
       make('time', { datetime: utc, title: utc }, localTime(moment)),
-      make('span.kind', kind),
+      columns.map((name) => make('span.cell', valueText(fields[name] ?? ''))),
       make(
         'code.line',
         parts.map((part, index) => (index === 0 ? part : [make('wbr'), part])),
@@ -167,7 +170,10 @@ function lineOf(event: LiveEvent, narrow: Narrow): HTMLLIElement {
   );
   // Most lines are never opened.
   details.addEventListener('toggle', () => details.append(fieldsOf(event, narrow)), { once: true });
-  return make('li.fresh', details);
+  const level = levelNamed(valueText(fields['level'] ?? fields['severity'] ?? ''));
+  const line = make('li.fresh', details);
+  if (level !== null) line.classList.add(`level-${level}`);
+  return line;
 }
 
 function fieldsOf(event: LiveEvent, narrow: Narrow): HTMLElement {

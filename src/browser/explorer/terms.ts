@@ -40,7 +40,7 @@ export function valueText(value: unknown): string {
 
 /** Values of the result open a menu. Without script they are links that keep events with them. */
 export function startValues(explorer: HTMLElement, narrow: Narrow): void {
-  explorer.querySelector('#result')?.addEventListener('click', (event) => {
+  explorer.querySelector('#found')?.addEventListener('click', (event) => {
     const link = closestOf<HTMLAnchorElement>(event, 'a.value');
     if (link === null || !isPlainClick(event as MouseEvent)) return;
     event.preventDefault();

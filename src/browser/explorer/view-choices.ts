@@ -6,21 +6,20 @@ export function viewChoice(name: ViewName): string {
   return new URLSearchParams(location.search).get(name) ?? '';
 }
 
+/** For this page and the next search; `''` for none. */
 export function noteView(name: ViewName, value: string): void {
   noteInAddress(name, value === '' ? null : value);
-  const form = document.querySelector<HTMLFormElement>('#query');
-  if (form === null) return;
-  let box = form.querySelector<HTMLInputElement>(`input[type=hidden][name=${name}]`);
-  if (value === '') {
-    box?.remove();
-    return;
-  }
-  if (box === null) {
-    box = document.createElement('input');
-    Object.assign(box, { type: 'hidden', name });
-    form.append(box);
-  }
-  box.value = value;
+  chooseView(name, value);
+}
+
+/** For the next search. */
+export function chooseView(name: ViewName, value: string): void {
+  const form = document.querySelector<HTMLFormElement>('#query')!;
+  form.querySelector(`input[type=hidden][name=${name}]`)?.remove();
+  if (value === '') return;
+  const box = document.createElement('input');
+  Object.assign(box, { type: 'hidden', name, value });
+  form.append(box);
 }
 
 /** A choice that stands in the address only; null for none. */

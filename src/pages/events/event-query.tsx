@@ -1,7 +1,6 @@
 /** @jsxImportSource @kitajs/html */
-import { timeOf } from '../../language/expressions/time.ts';
 import { ASK, type Asked, beginning, pathOf } from './explorer-state.ts';
-import { UtcTime } from '../parts/values.tsx';
+import { TimePicker } from './time-picker.tsx';
 
 export interface QueryProblem {
   readonly before: string;
@@ -62,19 +61,6 @@ export interface EventQueryView {
   readonly view: Asked['view'];
 }
 
-/** Both ends in one value, so that the choice works without script. A span without an end lasts until now. */
-export const SPANS = [
-  ['-15m', 'Last 15 minutes'],
-  ['-1h', 'Last hour'],
-  ['-4h', 'Last 4 hours'],
-  ['-24h', 'Last 24 hours'],
-  ['@d', 'Today'],
-  ['-1d@d..@d', 'Yesterday'],
-  ['-7d', 'Last 7 days'],
-  ['-30d', 'Last 30 days'],
-  ['', 'All time'],
-] as const;
-
 export function EventQuery({ view }: { view: EventQueryView }) {
   return (
     <form
@@ -89,7 +75,7 @@ export function EventQuery({ view }: { view: EventQueryView }) {
         <span class="visually-hidden">{view.isSql ? 'Statement' : 'Query'}</span>
         <textarea
           name={view.dataset === null ? 'q' : ASK}
-          rows={view.isSql ? '6' : '2'}
+          rows={view.isSql ? '6' : '1'}
           spellcheck="false"
           autocapitalize="none"
           placeholder={
@@ -105,13 +91,17 @@ export function EventQuery({ view }: { view: EventQueryView }) {
           {view.q}
         </textarea>
       </label>
-      {hasSpan(view) && <Span view={view} />}
-      {view.timezone !== 'UTC' && <input type="hidden" name="timezone" value={view.timezone} />}
+      {/* Enter presses the first button of a form, which must not be a span of time. */}
+      <button type="submit" hidden></button>
+      {hasSpan(view) ? (
+        <TimePicker view={view} />
+      ) : (
+        view.timezone !== 'UTC' && <input type="hidden" name="timezone" value={view.timezone} />
+      )}
       {view.isTable && <input type="hidden" name="form" value="table" />}
-      {Object.entries(view.view).map(([name, value]) => (
-        <input type="hidden" {...{ name, value }} />
-      ))}
-      {hasSpan(view) && <PaperChoice view={view} />}
+      {Object.entries(view.view).map(
+        ([name, value]) => name !== 'refresh' && <input type="hidden" {...{ name, value }} />,
+      )}
       <button type="submit">{view.isSql ? 'Run' : view.dataset === null ? 'Search' : 'Ask'}</button>
       {view.isSql ? (
         <SqlHints view={view} />
@@ -159,64 +149,9 @@ function SqlHints({ view: { values, examples } }: { view: EventQueryView }) {
   );
 }
 
-function Span({ view }: { view: EventQueryView }) {
-  const present = spanOf(view);
-  return (
-    <label>
-      <span class="visually-hidden">Time</span>
-      <select name="earliest">
-        {!isPreset(view) && (
-          <option value={present} selected safe>
-            {spanText(view)}
-          </option>
-        )}
-        {SPANS.map(([span, label]) => (
-          <option value={span} selected={span === present} safe>
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-function isPreset(view: EventQueryView): boolean {
-  return SPANS.some(([span]) => span === spanOf(view));
-}
-
-/** For print, where the choice cannot be printed. */
-function PaperChoice({ view }: { view: EventQueryView }) {
-  return (
-    <p class="on-paper">
-      <span safe>{SPANS.find(([span]) => span === spanOf(view))?.[1] ?? ''}</span>
-      {!isPreset(view) && <PaperSpan view={view} />}
-    </p>
-  );
-}
-
 function EventHints() {
   return (
     <div class="hints">
-      <details class="hint">
-        <summary>Between two times</summary>
-        <p class="between">
-          <label>
-            <span>
-              From <small class="zone">(UTC)</small>
-            </span>
-            <input type="datetime-local" name="from" step="1" />
-          </label>
-          <label>
-            <span>
-              To <small class="zone">(UTC)</small>
-            </span>
-            <input type="datetime-local" name="to" step="1" />
-          </label>
-          <button class="quiet" type="submit">
-            Search between
-          </button>
-        </p>
-      </details>
       <details class="hint">
         <summary>Help</summary>
         <p>
@@ -271,32 +206,4 @@ function DatasetHints({ view: { examples } }: { view: EventQueryView }) {
       </details>
     </div>
   );
-}
-
-function PaperSpan({
-  view: { earliest, latest },
-}: {
-  view: Pick<EventQueryView, 'earliest' | 'latest'>;
-}) {
-  return (
-    <>
-      {earliest === '' ? 'Until' : <End at={earliest} />}
-      {earliest === '' || latest === '' ? ' ' : ' – '}
-      {latest !== '' && <End at={latest} />}
-    </>
-  );
-}
-
-function End({ at }: { at: string }) {
-  const moment = timeOf(at);
-  return moment === null ? <span safe>{at}</span> : <UtcTime at={moment} isExact />;
-}
-
-function spanOf({ earliest, latest }: Pick<EventQueryView, 'earliest' | 'latest'>): string {
-  return latest === '' ? earliest : `${earliest}..${latest}`;
-}
-
-function spanText({ earliest, latest }: Pick<EventQueryView, 'earliest' | 'latest'>): string {
-  if (latest === '' || latest === 'now') return `From ${earliest}`;
-  return `${earliest === '' ? 'until' : `${earliest} to`} ${latest}`;
 }

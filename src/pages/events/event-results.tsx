@@ -3,6 +3,7 @@
  * A line for a terminal with a copy button, which script shows.
  */
 import { breakableParts } from '../../base/text/breakable-text.ts';
+import type { Level } from '../../base/text/level-names.ts';
 import { UtcTime } from '../parts/values.tsx';
 
 function CopyLine({ text }: { text: string }) {
@@ -30,9 +31,17 @@ export interface EventLine {
   readonly id: string;
   /** RFC 3339, UTC. */
   readonly time: string;
-  readonly source: string;
+  readonly level: Level | null;
+  /** Of the columns before the text. */
+  readonly cells: readonly string[];
   readonly text: string;
   readonly fields: readonly EventField[];
+}
+
+export interface LineColumn {
+  readonly name: string;
+  /** The same view without it. */
+  readonly withoutHref: string;
 }
 
 export interface ResultCell {
@@ -49,6 +58,7 @@ export interface EventResultsView {
   readonly terms: string | null;
   /** Null: the result has other rows, in `columns` and `rows`. */
   readonly lines: readonly EventLine[] | null;
+  readonly lineColumns: readonly LineColumn[];
   readonly columns: readonly { readonly name: string; readonly isNumeric: boolean }[];
   readonly rows: readonly (readonly ResultCell[])[];
   readonly mayReadEvents: boolean;
@@ -61,48 +71,95 @@ export interface EventResultsView {
 export function EventResults({ view }: { view: EventResultsView }) {
   const { lines, rows } = view;
   if ((lines ?? rows).length === 0) return <Empty view={view} />;
-  return lines === null ? <Table view={view} /> : <Lines lines={lines} />;
+  return lines === null ? (
+    <Table view={view} />
+  ) : (
+    <EventLines label="Events" lines={lines} columns={view.lineColumns} />
+  );
 }
 
-function Lines({ lines }: { lines: readonly EventLine[] }) {
+interface EventLinesProps {
+  readonly label: string;
+  readonly lines: readonly EventLine[];
+  readonly columns: readonly LineColumn[];
+  /** The event that the others stand around. */
+  readonly marked?: string;
+}
+
+export function EventLines({ label, lines, columns, marked }: EventLinesProps) {
   return (
-    <ol class="lines" aria-label="Events">
-      {lines.map((line) => (
-        <li>
-          <details>
-            <summary>
-              <UtcTime at={line.time} isExact />
-              <span class="kind" safe>
-                {line.source}
-              </span>
-              <code class="line">
-                <Breakable text={line.text} />
-              </code>
-            </summary>
-            <dl class="event-fields">
-              {line.fields.map(({ name, value, includeHref, excludeHref }) => (
-                <>
-                  <dt safe>{name}</dt>
-                  <dd>
-                    <span safe>{value}</span>
-                    {includeHref !== null && (
-                      <a href={includeHref} aria-label={`Only events with ${name} ${value}`}>
-                        only
-                      </a>
-                    )}
-                    {excludeHref !== null && (
-                      <a href={excludeHref} aria-label={`Events without ${name} ${value}`}>
-                        without
-                      </a>
-                    )}
-                  </dd>
-                </>
-              ))}
-            </dl>
-          </details>
-        </li>
-      ))}
-    </ol>
+    <div class="event-lines" data-columns={String(columns.length)}>
+      <p class="lines-head">
+        <span>Time</span>
+        {columns.map(({ name, withoutHref }) => (
+          <span>
+            <span safe>{name}</span>{' '}
+            <a
+              href={withoutHref}
+              aria-label={`Without the column ${name}`}
+              title="Without this column"
+            >
+              ×
+            </a>
+          </span>
+        ))}
+        <span>Event</span>
+      </p>
+      <ol class="lines" aria-label={label}>
+        {lines.map((line) => (
+          <li
+            class={line.level === null ? undefined : `level-${line.level}`}
+            data-id={line.id}
+            aria-current={line.id === marked ? 'true' : undefined}
+          >
+            <Line line={line} isOpen={line.id === marked} />
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function Line({ line, isOpen }: { line: EventLine; isOpen: boolean }) {
+  return (
+    <details open={isOpen}>
+      <summary>
+        <UtcTime at={line.time} isExact />
+        {line.cells.map((text) => (
+          <span class="cell" title={text} safe>
+            {text}
+          </span>
+        ))}
+        <code class="line">
+          <Breakable text={line.text} />
+        </code>
+      </summary>
+      {line.id !== '' && !isOpen && (
+        <p class="event-actions">
+          <a href={`/events/${line.id}`}>Link to this event, and those around it</a>
+        </p>
+      )}
+      <dl class="event-fields">
+        {line.fields.map(({ name, value, includeHref, excludeHref }) => (
+          <>
+            <dt safe>{name}</dt>
+            <dd>
+              <span safe>{value}</span>
+              {includeHref !== null && (
+                <a href={includeHref} aria-label={`Only events with ${name} ${value}`}>
+                  only
+                </a>
+              )}
+              {excludeHref !== null && (
+                <a href={excludeHref} aria-label={`Events without ${name} ${value}`}>
+                  without
+                </a>
+              )}
+            </dd>
+          </>
+        ))}
+      </dl>
+    </details>
   );
 }
 

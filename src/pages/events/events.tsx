@@ -254,6 +254,7 @@ function viewOf(
       problem: problemOf(asked, full, outcome),
       notices: [],
       lines: null,
+      lineColumns: [],
       isTable: false,
       columns: [],
       rows: [],
@@ -444,7 +445,7 @@ interface EventsView extends EventQueryView, EventResultsView, Pick<ResultForm, 
 
 export const eventsPage: Page<EventsView> = {
   name: 'events',
-  layout: 'wide',
+  layout: 'full',
   title: ({ dataset, isSql }) =>
     isSql ? 'SQL' : dataset === null ? 'Events' : `Ask about ${lastOf(dataset)}`,
   trail: ({ dataset }) =>
@@ -477,8 +478,11 @@ export const eventsPage: Page<EventsView> = {
             </p>
           ))}
           <p id="tail-status" class="fine" role="status" hidden></p>
-          <ol id="tail" class="lines" aria-label="Live events" hidden></ol>
-          {view.problem === null && <EventResults view={view} />}
+          <div class="event-lines" data-columns={String(view.lineColumns.length)}>
+            <ol id="tail" class="lines" aria-label="Live events" hidden></ol>
+          </div>
+          <div id="chart-place"></div>
+          <div id="found">{view.problem === null && <EventResults view={view} />}</div>
           {(view.moreHref !== null || view.pages.length > 0) && (
             <p class="more">
               {view.pages.map(({ label, href }) => (
@@ -508,7 +512,7 @@ function lastOf(dataset: string): string {
 function Tools({ view, frame }: { view: EventsView; frame: FrameView }) {
   return (
     <div class="tools">
-      <p class="fine" role="status">
+      <p class="fine" role="status" id="figures">
         {view.figures === null ? (
           view.isSql ? (
             'Nothing was read'

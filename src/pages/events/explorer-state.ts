@@ -78,21 +78,28 @@ export function beginning(dataset: string): string {
   return `from ${printSourceName({ text: dataset, place: { at: 0, length: 0 } })} | `;
 }
 
-/** The two boxes win over the choice, whose value may hold both ends. */
+/** A span that was pressed wins, then the number, then the two boxes; `earliest` may hold both ends. */
 function spanOf(context: Context): Pick<Asked, 'earliest' | 'latest'> {
-  const [from, to] = [momentIn(context.queryValue('from')), momentIn(context.queryValue('to'))];
+  const value = (name: string): string => context.queryValue(name) ?? '';
+  const pressed = context.queryValue('span');
+  if (pressed !== null) return endsOf(pressed === 'all' ? '' : pressed, '');
+  const last = /^\d{1,4}[mhdw]$/.exec(value('last') + value('unit'))?.[0];
+  if (last !== undefined) return { earliest: `-${last}`, latest: '' };
+  const [from, to] = [momentIn(value('from')), momentIn(value('to'))];
   if (from !== '' || to !== '') return { earliest: from, latest: to };
-  const chosen = context.queryValue('earliest') ?? FIRST_SPAN;
-  const between = chosen.indexOf('..');
-  if (between < 0) return { earliest: chosen, latest: context.queryValue('latest') ?? '' };
-  return { earliest: chosen.slice(0, between), latest: chosen.slice(between + 2) };
+  return endsOf(context.queryValue('earliest') ?? FIRST_SPAN, value('latest'));
+}
+
+function endsOf(earliest: string, latest: string): Pick<Asked, 'earliest' | 'latest'> {
+  const between = earliest.indexOf('..');
+  if (between < 0) return { earliest, latest };
+  return { earliest: earliest.slice(0, between), latest: earliest.slice(between + 2) };
 }
 
 /** Times without a zone are UTC; browsers omit seconds of zero. */
-function momentIn(text: string | null): string {
-  const plain = text ?? '';
-  if (/T\d\d:\d\d$/.test(plain)) return `${plain}:00Z`;
-  return /T[\d:.]+$/.test(plain) ? `${plain}Z` : plain;
+function momentIn(text: string): string {
+  if (/T\d\d:\d\d$/.test(text)) return `${text}:00Z`;
+  return /T[\d:.]+$/.test(text) ? `${text}Z` : text;
 }
 
 /** Without the limit of rows. */

@@ -1,16 +1,38 @@
 import { JsonNumber } from '../../base/json/json.ts';
+import { type Level, levelNamed } from '../../base/text/level-names.ts';
 import { parseTime, timeText } from '../../events/event-time.ts';
 import { fieldTerm, termsAdder } from '../../language/syntax/refine.ts';
-import type { EventField, EventLine, EventResultsView, ResultCell } from './event-results.tsx';
+import type {
+  EventField,
+  EventLine,
+  EventResultsView,
+  LineColumn,
+  ResultCell,
+} from './event-results.tsx';
 import { addressOf, type Asked } from './explorer-state.ts';
 
 /** Characters of all links; fields beyond get none. */
 const MAX_LINK_CHARACTERS = 512 * 1024;
 /** Fields that few events have can be of any number. */
 const MAX_FIELD_COLUMNS = 20;
+/** Where programs write the level, the usual ones first. */
+const LEVEL_FIELDS = [
+  'level',
+  'severity',
+  'severity_name',
+  'log_level',
+  'loglevel',
+  'lvl',
+  'priority',
+];
+/** More leave no room for the text. */
+const MAX_LINE_COLUMNS = 6;
 const SHOWN_MEMBERS = ['id', 'data', 'extracted_fields', 'created', 'updated'];
 
-export interface ResultForm extends Pick<EventResultsView, 'lines' | 'columns' | 'rows'> {
+export interface ResultForm extends Pick<
+  EventResultsView,
+  'lines' | 'lineColumns' | 'columns' | 'rows'
+> {
   readonly isTable: boolean;
   readonly otherForm: { readonly label: string; readonly href: string } | null;
 }
@@ -30,9 +52,12 @@ export function formOf(
           href: addressOf({ ...asked, isTable: !isTable }),
         }
       : null;
-  if (isEvents && isTable) return { lines: null, isTable, otherForm, ...eventTable(rows, asked) };
+  const lineColumns = columnsOf(asked);
+  if (isEvents && isTable)
+    return { lines: null, lineColumns, isTable, otherForm, ...eventTable(rows, asked) };
   return {
     lines: isEvents || rows.length === 0 ? linesOf(rows, asked) : null,
+    lineColumns,
     isTable,
     otherForm,
     columns: columns.map(({ name, type }) => ({ name, isNumeric: type === 'number' })),
@@ -46,7 +71,7 @@ function eventTable(
   asked: Asked,
 ): Pick<EventResultsView, 'columns' | 'rows'> {
   const refine = refinerOf(asked);
-  const lines = rows.map((row) => lineOf(row, () => null));
+  const lines = rows.map((row) => lineOf(row, [], () => null));
   const counts = new Map<string, number>();
   for (const { fields } of lines) {
     for (const { name } of fields) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -71,13 +96,29 @@ function eventTable(
   };
 }
 
-type ResultRow = Readonly<Record<string, unknown>>;
+export type ResultRow = Readonly<Record<string, unknown>>;
 /** Null once the page has enough links. */
 type Refine = (terms: string) => string | null;
 
-function linesOf(rows: readonly ResultRow[], asked: Asked): EventLine[] {
+export function linesOf(rows: readonly ResultRow[], asked: Asked): EventLine[] {
   const refine = refinerOf(asked);
-  return rows.map((row) => lineOf(row, refine));
+  const names = lineColumnNames(asked);
+  return rows.map((row) => lineOf(row, names, refine));
+}
+
+/** The host unless the reader chose others; `none` for none. */
+function lineColumnNames({ view: { columns = 'host' } }: Asked): string[] {
+  const names = columns === 'none' ? [] : columns.split(',').filter((name) => name !== '');
+  return [...new Set(names)].slice(0, MAX_LINE_COLUMNS);
+}
+
+export function columnsOf(asked: Asked): LineColumn[] {
+  const names = lineColumnNames(asked);
+  return names.map((name) => {
+    const left = names.filter((other) => other !== name).join(',');
+    const view = { ...asked.view, columns: left || 'none' };
+    return { name, withoutHref: addressOf({ ...asked, view }) };
+  });
 }
 
 function refinerOf(asked: Asked): Refine {
@@ -91,23 +132,40 @@ function refinerOf(asked: Asked): Refine {
   };
 }
 
-function lineOf(row: ResultRow, refine: Refine): EventLine {
-  const fields = row['extracted_fields'];
+function lineOf(row: ResultRow, columns: readonly string[], refine: Refine): EventLine {
+  const extracted = row['extracted_fields'];
   const members = Object.entries(row).filter(([name]) => !SHOWN_MEMBERS.includes(name));
-  const extracted = isObject(fields) ? Object.entries(fields) : [];
+  const own = isObject(extracted) ? Object.entries(extracted) : [];
+  const fields = [...members, ...own].filter(([, value]) => value !== null && value !== '');
+  const values = new Map(fields);
   return {
     id: textOf(row['id']),
-    time: textOf(row['_time'] ?? eventTimeIn(fields) ?? row['created']),
-    source: [row['host'], row['sourcetype'] ?? row['source'], row['index']]
-      .map(textOf)
-      .filter((text) => text !== '')
-      .slice(0, 2)
-      .join(' · '),
+    time: textOf(row['_time'] ?? eventTimeIn(extracted) ?? row['created']),
+    level: levelOf(values),
+    cells: columns.map((name) => textOf(values.get(name) ?? nestedIn(values, name))),
     text: textOf(row['data']),
-    fields: [...members, ...extracted]
-      .filter(([, value]) => value !== null && value !== '')
-      .map(([name, value]) => fieldOf(name, value, refine)),
+    fields: fields.map(([name, value]) => fieldOf(name, value, refine)),
   };
+}
+
+/** As it says itself, else by the status of an answer. */
+function levelOf(fields: ReadonlyMap<string, unknown>): Level | null {
+  for (const name of LEVEL_FIELDS) {
+    const level = levelNamed(textOf(fields.get(name)));
+    if (level !== null) return level;
+  }
+  const status = textOf(fields.get('status'));
+  if (/^5\d\d$/.test(status)) return 'error';
+  return /^4\d\d$/.test(status) ? 'warn' : null;
+}
+
+/** `user.name` of an object `user`. */
+function nestedIn(fields: ReadonlyMap<string, unknown>, name: string): unknown {
+  const [first = '', ...path] = name.split('.');
+  return path.reduce<unknown>(
+    (value, part) => (isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined),
+    fields.get(first),
+  );
 }
 
 /** Null when the event's own `time` field is no time. */

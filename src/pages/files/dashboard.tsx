@@ -12,7 +12,7 @@ import { readDashboard, type ShownDashboard } from '../../operations/files/dashb
 import { addressWith, trailTo } from '../addresses.ts';
 import type { Page } from '../frame.tsx';
 import { pageReply } from '../page-reply.ts';
-import { SPANS } from '../events/event-query.tsx';
+import { SPANS } from '../events/time-picker.tsx';
 import { datasetAddress } from '../events/explorer-state.ts';
 import { resolveLinks } from './document-links.ts';
 

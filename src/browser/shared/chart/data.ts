@@ -2,7 +2,7 @@
  * What a chart shows of a result: places across, which are times or names, and up to ten series. A second column of names splits
  * the first column of numbers; a single row is drawn as one bar for each of its numbers.
  */
-import { rankOfLevel } from './palette.ts';
+import { levelNamed, rankOf } from '../../../base/text/level-names.ts';
 import type { ChartForm } from './forms.ts';
 
 export interface ChartData {
@@ -43,7 +43,11 @@ function chartModel(
   { columns, rows }: ChartData,
   { sumsRest, most = MAX_PLACES }: { readonly sumsRest: boolean; readonly most?: number },
 ): ChartModel {
-  const numeric = columns.filter(({ name, type }) => isNumeric(rows, name, type));
+  const numbers = columns.filter(({ name, type }) => isNumeric(rows, name, type));
+  // Of several rows of numbers only, the first says what the others are of, such as status codes.
+  const isNamedByNumber =
+    numbers.length === columns.length && numbers.length > 1 && rows.length > 1;
+  const numeric = isNamedByNumber ? numbers.slice(1) : numbers;
   const named = columns.filter((column) => !numeric.includes(column));
   const time = named.find(
     ({ name, type }) => type === 'time' && rows.some((row) => secondsOf(row[name]) !== null),
@@ -135,7 +139,7 @@ function chosenSeries(
       .slice(0, MAX_SERIES),
   );
   const beyond = own.filter((one) => !largest.has(one));
-  const ranks = new Map(own.map(({ name }) => [name, rankOfLevel(name)]));
+  const ranks = new Map(own.map(({ name }) => [name, rankOfName(name)]));
   const areLevels =
     own.length > 0 && own.every(({ name }) => name === NONE || ranks.get(name) !== null);
   const kept = own.filter((one) => largest.has(one));
@@ -155,6 +159,12 @@ function chosenSeries(
         ? []
         : [`The ${MAX_SERIES} largest of ${own.length}; the table has all.`],
   };
+}
+
+/** Null for what is no level. */
+function rankOfName(name: string): number | null {
+  const level = levelNamed(name);
+  return level === null ? null : rankOf(level);
 }
 
 function seriesName(

@@ -2,6 +2,7 @@
  * Ten colours, none twice in a chart; levels and status classes have colours of their own. The first five are told apart
  * with any colour vision, and so are the others, which are hatched or dashed.
  */
+import { type Level, levelNamed } from '../../../base/text/level-names.ts';
 
 export interface SeriesColor {
   /** Name of a CSS token. */
@@ -30,17 +31,16 @@ const PLAIN: ReadonlySet<ColorName> = new Set(['green', 'blue', 'amber', 'purple
 /** Of what stands for all other series. */
 export const REST_COLOR: SeriesColor = { token: '--series-rest', isHatched: false };
 
-/** Most severe first, which is the order of a stack from below. */
-const LEVELS: readonly (readonly [pattern: RegExp, color: ColorName])[] = [
-  [/^(?:fatal|crit|critical|emerg|emergency|alert|panic)$/, 'purple'],
-  [/^(?:error|err|severe|fail|failed|failure|bad)$/, 'red'],
-  [/^(?:warn|warning)$/, 'amber'],
-  [/^notice$/, 'cyan'],
-  [/^(?:info|information|informational)$/, 'blue'],
-  [/^(?:ok|success|good)$/, 'green'],
-  [/^debug$/, 'slate'],
-  [/^(?:trace|verbose)$/, 'brown'],
-];
+const LEVEL_COLORS: Readonly<Record<Level, ColorName>> = {
+  fatal: 'purple',
+  error: 'red',
+  warn: 'amber',
+  notice: 'cyan',
+  info: 'blue',
+  ok: 'green',
+  debug: 'slate',
+  trace: 'brown',
+};
 
 const STATUS: Readonly<Record<string, ColorName>> = {
   1: 'slate',
@@ -60,16 +60,10 @@ export function colorNamed(name: ColorName): SeriesColor {
 
 /** What a level or a status class is drawn in; null for any other name. */
 export function meaningOf(name: string): ColorName | null {
-  const level = LEVELS.find(([pattern]) => pattern.test(name.toLowerCase()));
-  if (level !== undefined) return level[1];
+  const level = levelNamed(name);
+  if (level !== null) return LEVEL_COLORS[level];
   const status = /^([1-5])(?:xx|\d\d)$/i.exec(name)?.[1];
   return status === undefined ? null : STATUS[status]!;
-}
-
-/** Larger is less severe; null for what is no level. */
-export function rankOfLevel(name: string): number | null {
-  const rank = LEVELS.findIndex(([pattern]) => pattern.test(name.toLowerCase()));
-  return rank < 0 ? null : rank;
 }
 
 /**

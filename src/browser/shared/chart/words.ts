@@ -135,8 +135,8 @@ export function valuesTable(
   );
   if (table === 'hidden') {
     made.prepend(make('caption', label));
-    made.classList.add('visually-hidden');
-    return made;
+    // A table itself would be as wide as its columns.
+    return make('div.visually-hidden', made);
   }
   return make(
     'details.chart-values',
