@@ -61,6 +61,7 @@ type PublishedFiles = Pick<
   | 'locks'
   | 'uploads'
   | 'moves'
+  | 'clientLocks'
   | 'cache'
   | 'documents'
   | 'workers'
@@ -245,6 +246,7 @@ export async function openApp(
     locks,
     uploads,
     moves: docroot.moves,
+    clientLocks: docroot.clientLocks,
     cache,
     documents,
     workers: docroot.workers,

@@ -12,6 +12,7 @@ import { apiKeyRoutes } from './api/api-keys.ts';
 import { changesRoutes } from './api/changes.ts';
 import { companionRoutes } from './api/companions.ts';
 import { dashboardRoutes } from './api/dashboards.ts';
+import { davRoutes } from './api/dav/dav.ts';
 import { fileRoutes } from './api/files.ts';
 import { historyRoutes } from './api/history.ts';
 import { authRoutes } from './api/auth.ts';
@@ -98,6 +99,7 @@ export const plugins: readonly AnyElysia[] = [
   alertRoutes,
   companionRoutes,
   dashboardRoutes,
+  davRoutes,
   fileRoutes,
   historyRoutes,
   changesRoutes,

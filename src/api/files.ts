@@ -244,7 +244,7 @@ function pathOf({ parameters }: Context): string {
 async function show(context: Context, path: string): Promise<Reply> {
   const { services, caller } = context;
   const changer = changerOf(context);
-  const entries = await listFolder(services, caller, path);
+  const entries = await listFolder(changer, path);
   if (entries !== null && (path === '' || !(await isFile(changer, path)))) {
     const { mayPlace } = await rightsOn(services, caller, { rel: path, resource: null });
     const shown = await Promise.all(entries.map((entry) => viewOf(changer, entry)));

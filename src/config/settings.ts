@@ -301,6 +301,12 @@ export const settings = {
     live: true,
     summary: 'Offers the folder as a drive at `/dav/`.',
   }),
+  'webdav.all_files': boolean({
+    default: false,
+    live: true,
+    summary:
+      'Shows and takes files of every kind on the drive, program code excepted, not only published ones.',
+  }),
   'oidc.issuer': text({
     default: '',
     range: 'https URL, http on this machine',

@@ -22,7 +22,8 @@ export type LockReason =
   | `write:${'create' | 'update' | 'delete' | 'upsert' | 'batch' | 'companion'}`
   | 'upload'
   | 'move'
-  | 'trash';
+  | 'trash'
+  | 'client';
 
 export interface HeldLock {
   readonly id: number;
@@ -38,6 +39,8 @@ interface LockRequest {
   readonly reason: LockReason;
   /** Ms of the waiting time already spent in another queue; a free lock is still given. */
   readonly waitedMs?: number;
+  /** The caller holds what `guardedBy` tells of. */
+  readonly isGuardHeld?: boolean;
 }
 
 interface FileLocksOptions {
@@ -53,6 +56,8 @@ export class FileLocks {
   readonly #queues = new Map<string, Waiter[]>();
   readonly #held = new Set<HeldLock>();
   #timeouts = 0;
+  /** Who holds a lock on a folder around it; null: nobody. */
+  guardedBy: (resource: string) => string | null = () => null;
 
   constructor(options: FileLocksOptions) {
     this.#options = options;
@@ -98,7 +103,9 @@ export class FileLocks {
       const isLast = clock.monotonic() >= deadline;
       const isFirst = queue[0] === waiter;
       if (isFirst || isLast) {
-        const id = await this.#take(request);
+        const guard = request.isGuardHeld === true ? null : this.guardedBy(request.resource);
+        if (guard !== null && isLast) throw this.#lockedBy(request.resource, guard, null);
+        const id = guard === null ? await this.#take(request) : null;
         if (id !== null) return this.#hold(request, id);
       }
       if (isLast) {
@@ -156,10 +163,14 @@ export class FileLocks {
       'SELECT owner, expires_at FROM locks WHERE resource = ?',
       [resource],
     );
-    if (row === null) return null;
-    const seconds = Math.ceil((Date.parse(row.expires_at) - this.#options.clock.now()) / 1000);
+    return row === null ? null : this.#lockedBy(resource, row.owner, row.expires_at);
+  }
+
+  #lockedBy(resource: string, owner: string, expiresAt: string | null): AppError {
+    const left = expiresAt === null ? Infinity : Date.parse(expiresAt) - this.#options.clock.now();
+    const seconds = Math.ceil(left / 1000);
     const retryAfter = Math.min(MAX_RETRY_AFTER_S, Math.max(MIN_RETRY_AFTER_S, seconds));
-    return new AppError('locked', `Resource '${resource}' is locked by ${row.owner}`, {
+    return new AppError('locked', `Resource '${resource}' is locked by ${owner}`, {
       headers: { 'Retry-After': String(retryAfter) },
     });
   }

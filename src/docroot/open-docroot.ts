@@ -27,6 +27,7 @@ import { type CheckProgress, checkFiles, type Unread } from './parsing/file-chec
 import { FirstReads } from './parsing/first-reads.ts';
 import type { Kind } from './kind.ts';
 import { createKindTable } from './registry/kind-table.ts';
+import { ClientLocks } from './client-locks.ts';
 import { FileLocks } from './locks.ts';
 import { FileMoves } from './moves/file-moves.ts';
 import { openForRead, type OpenedFile, targetPath } from './opener.ts';
@@ -85,6 +86,7 @@ export interface Docroot {
   readonly past: PastTables;
   readonly uploads: Uploads;
   readonly moves: FileMoves;
+  readonly clientLocks: ClientLocks;
   readonly cache: CacheEntries;
   readonly documents: Documents;
   /** Only in the serving process. `onTouched` follows the registry's update. */
@@ -232,6 +234,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
     versions,
     past,
     moves,
+    clientLocks: new ClientLocks(locks),
     uploads: new Uploads({
       registry,
       kindOf,

@@ -102,6 +102,10 @@ export interface RouteRules {
   readonly describesFailure?: FailureBodies;
   /** `no-store` when missing. */
   readonly cacheControl?: string;
+  /** Cookies are not looked at: browsers send them by themselves. */
+  readonly ignoresCookies?: boolean;
+  /** While `isOn` is false its addresses are those of files, as if there were no such route. */
+  readonly yieldsWhenOff?: boolean;
   /** False: 404 for everyone. Asked for each request. */
   readonly isOn?: (services: ServerServices) => boolean | Promise<boolean>;
   /** False: left out of the OpenAPI document, though the path answers why it is switched off. */

@@ -95,7 +95,8 @@ export const around = new Elysia({ name: 'around' })
 export function others(routes: readonly Route[]): AnyElysia {
   const app = new Elysia({ name: 'others' }).use(lifecycle).all('/*', ({ ask }) => answerFile(ask));
   for (const { path, methods, rules } of routes) {
-    app.options(path, () => emptyReply(204, { Allow: allowed(methods) }), { opens: rules });
+    if (!methods.includes('OPTIONS'))
+      app.options(path, () => emptyReply(204, { Allow: allowed(methods) }), { opens: rules });
     if (rules.leavesOtherMethods === true) continue;
     app.all(path, ({ ask }) => refuseMethod(ask, methods), { opens: rules });
   }
@@ -123,7 +124,8 @@ function open(
     !ask.isMatchable ||
     (hasNumbers === true && !Object.values(params).every((value) => /^[0-9]+$/.test(value))) ||
     params['*'] === '';
-  if (isNone) return answerFile(ask);
+  const isOff = rules.yieldsWhenOff === true && isOn?.(ask.services) === false;
+  if (isNone || isOff) return answerFile(ask);
   ask.rules = rules;
   ask.pattern = patternOf(path, rules);
   ask.parameters =

@@ -7,7 +7,10 @@ import type { Grants } from '../accounts/rights/permissions.ts';
 import type { Caller } from '../accounts/rights/principal.ts';
 
 /** HEAD and OPTIONS follow from them. */
-export type RouteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type RouteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | DavMethod;
+/** Of WebDAV, which no document describes. */
+export type DavMethod =
+  'OPTIONS' | 'PROPFIND' | 'PROPPATCH' | 'MKCOL' | 'COPY' | 'MOVE' | 'LOCK' | 'UNLOCK';
 
 export interface Viewer {
   readonly caller: Caller;

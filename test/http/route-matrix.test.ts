@@ -45,7 +45,11 @@ const clients = new Map<string, Client>();
 
 beforeAll(async () => {
   for (const mode of ['plain', 'readOnly'] as const) {
-    const config = { upload: { enabled: true }, readonly: mode === 'readOnly' };
+    const config = {
+      upload: { enabled: true },
+      webdav: { enabled: true },
+      readonly: mode === 'readOnly',
+    };
     const service = await startService({ files: FILES, config });
     services[mode] = service;
     for (const actor of ACTORS) clients.set(`${mode} ${actor}`, await clientOf(service, actor));

@@ -100,8 +100,45 @@ function probed(path: string, status: number): Expectation {
   return signedIn(path, status, { readOnly: status, isDialect: true });
 }
 
+const NO_FILE = '/dav/no-such/x.csv';
+
+/** WebDAV refuses in words of its own, so that no answer of it is looked at as one of the API. */
+function drive(): Record<string, Expectation> {
+  const own = { isDialect: true };
+  const expectations: Record<string, Expectation> = {
+    'OPTIONS /dav': signedIn('/dav/', 200, { ...own, readOnly: 200 }),
+    'OPTIONS /dav/{path:rest}': signedIn(NO_FILE, 200, { ...own, readOnly: 200 }),
+    // Without `Depth` all below is asked for.
+    'PROPFIND /dav': signedIn('/dav/', 403, { ...own, readOnly: 403 }),
+    'PROPFIND /dav/{path:rest}': signedIn(NO_FILE, 403, { ...own, readOnly: 403 }),
+    'GET /dav': signedIn('/dav/', 405, own),
+    'GET /dav/{path:rest}': readers(NO_FILE, 404, own),
+    'PUT /dav/{path:rest}': writers(NO_FILE, 409, { ...own, readOnly: 409 }),
+    'MKCOL /dav/{path:rest}': writers(NO_FILE, 409, { ...own, readOnly: 409 }),
+    'DELETE /dav/{path:rest}': writers(NO_FILE, 404, { ...own, readOnly: 405 }),
+    // Without a destination, a lock token or a body.
+    'PROPPATCH /dav/{path:rest}': signedIn(NO_FILE, 400, { ...own, readOnly: 400 }),
+    'COPY /dav/{path:rest}': signedIn(NO_FILE, 400, { ...own, readOnly: 400 }),
+    'MOVE /dav/{path:rest}': signedIn(NO_FILE, 400, { ...own, readOnly: 400 }),
+    'LOCK /dav/{path:rest}': signedIn(NO_FILE, 412, { ...own, readOnly: 412 }),
+    'UNLOCK /dav/{path:rest}': signedIn(NO_FILE, 400, { ...own, readOnly: 400 }),
+  };
+  for (const method of ['COPY', 'MOVE', 'PROPPATCH', 'UNLOCK']) {
+    expectations[`${method} /dav`] = signedIn('/dav/', 400, { ...own, readOnly: 400 });
+  }
+  for (const method of ['PUT', 'MKCOL']) {
+    expectations[`${method} /dav`] = writers('/dav/', 405, { ...own, readOnly: 405 });
+  }
+  return {
+    ...expectations,
+    'DELETE /dav': writers('/dav/', 404, { ...own, readOnly: 405 }),
+    'LOCK /dav': signedIn('/dav/', 412, { ...own, readOnly: 412 }),
+  };
+}
+
 /** Every method of every built-in route. */
 export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
+  ...drive(),
   // Rights on documents, `*` too, open no events (EV-20).
   'GET /api/events': eventReaders('/api/events/', 200),
   'POST /api/events': superusers('/api/events/', 400, { body: {} }),

@@ -8,7 +8,7 @@ import { routes } from '../../src/routes.ts';
 
 /** What DS-190 leaves out, what exists only before there is a first superuser (DS-211), and what only ever refuses. */
 const UNLISTED =
-  /^\/(?:docs|mcp|openapi\.json|favicon\.ico|auth\/setup)(?:\/|$)|^\/(?:_svc\/(?!changes|companions|dashboards|history|files|trash)|\.well-known\/)|^\/elastic\/\{path/;
+  /^\/(?:dav|docs|mcp|openapi\.json|favicon\.ico|auth\/setup)(?:\/|$)|^\/(?:_svc\/(?!changes|companions|dashboards|history|files|trash)|\.well-known\/)|^\/elastic\/\{path/;
 
 const listed = routes.filter(({ pattern }) => !UNLISTED.test(pattern));
 

@@ -26,6 +26,7 @@ import { configFrom, settings } from '../../src/config/settings.ts';
 import type { SettingKey } from '../../src/config/settings.ts';
 import { DocumentRoot } from '../../src/docroot/document-root.ts';
 import { Documents } from '../../src/docroot/documents.ts';
+import { ClientLocks } from '../../src/docroot/client-locks.ts';
 import { FileLocks } from '../../src/docroot/locks.ts';
 import { Registry } from '../../src/docroot/registry/registry.ts';
 import { Uploads } from '../../src/docroot/uploads/uploads.ts';
@@ -248,7 +249,7 @@ function pluginOf(routes: readonly TestRoute[]): AnyElysia {
 function emptyFolder(
   folder: string,
   { db, clock, log }: Pick<ServerServices, 'db' | 'clock' | 'log'>,
-): Pick<ServerServices, 'registry' | 'uploads' | 'moves' | 'search' | 'documents'> {
+): Pick<ServerServices, 'registry' | 'uploads' | 'moves' | 'clientLocks' | 'search' | 'documents'> {
   const kindOf = () => undefined;
   const root = new DocumentRoot(folder, folder);
   const registry = new Registry({ root, kindOf, log, startedAtMs: null });
@@ -269,6 +270,7 @@ function emptyFolder(
         log,
       }),
     } as Partial<ServerServices['search']> as ServerServices['search'],
+    clientLocks: new ClientLocks(locks),
     moves: { isFolder: () => false } as Partial<ServerServices['moves']> as ServerServices['moves'],
     uploads: new Uploads({
       registry,

@@ -4,7 +4,7 @@
  * Under the locks of the names concerned, never over something that is there, and in step with everything that goes by
  * a file's path: its companions, typed copies with their row ids, history and cache. Rights are the caller's to check.
  */
-import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { type Dirent, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { opendir, readdir } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { AppError } from '../../base/errors.ts';
@@ -95,15 +95,34 @@ export class FileMoves {
     }
   }
 
+  /** A file on disk that is no program code, whatever its kind. */
+  isPlainFile(rel: string): boolean {
+    const root = this.#root;
+    if (!isPlainRel(rel) || !root.mayPublish(rel) || isCodeName(posix.basename(rel))) return false;
+    const folder = posix.dirname(rel);
+    if (!this.isFolder(folder === '.' ? '' : folder)) return false;
+    return lstatSync(root.absolute(rel), { throwIfNoEntry: false })?.isFile() === true;
+  }
+
   /** Names of the folders in a folder, without links. */
   async foldersIn(rel: string): Promise<string[]> {
+    const entries = await this.#entriesOf(rel);
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  }
+
+  /** Those of `isPlainFile`. */
+  async filesIn(rel: string): Promise<string[]> {
+    const entries = await this.#entriesOf(rel);
+    return entries
+      .filter((entry) => entry.isFile() && !isCodeName(entry.name))
+      .map(({ name }) => name);
+  }
+
+  async #entriesOf(rel: string): Promise<Dirent[]> {
     const root = this.#root;
     if (!this.isFolder(rel)) return [];
     const entries = await readdir(root.absolute(rel), { withFileTypes: true });
-    return entries
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => name)
-      .filter((name) => root.mayPublish(rel === '' ? name : `${rel}/${name}`));
+    return entries.filter(({ name }) => root.mayPublish(rel === '' ? name : `${rel}/${name}`));
   }
 
   /** Names on disk that differ in Unicode normalisation only are one name. */

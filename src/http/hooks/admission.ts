@@ -79,7 +79,7 @@ function isAsBefore(now: Principal, before: Caller): boolean {
 function credentialsOf(context: Context): RequestCredentials | null {
   const { rules: route } = context;
   const { headers } = context.request;
-  const sessionToken = context.cookie('svc_session');
+  const sessionToken = route.ignoresCookies === true ? null : context.cookie('svc_session');
   const apiKeyHeader = headers.get('x-api-key');
   const authorization = headers.get('authorization');
   if (route.takesIngestCredentials === true) {

@@ -15,6 +15,7 @@ import { storeCompanion, companionTexts, companionPaths } from '../../docroot/co
 import type { MoveOrder } from '../../docroot/moves/file-moves.ts';
 import type { TrashEntry } from '../../docroot/moves/trash.ts';
 import type { OpenedFile } from '../../docroot/opener.ts';
+import type { Kind } from '../../docroot/kind.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Chunks } from '../../docroot/uploads/upload-content.ts';
 import type { UploadField } from '../../docroot/uploads/uploads.ts';
@@ -25,6 +26,8 @@ export interface Changer {
   readonly services: App;
   readonly user: Principal;
   readonly origin: Origin;
+  /** Files of no kind too, which have no address of their own. */
+  readonly seesAll?: boolean;
 }
 
 /** A published file as a whole; of a workbook that of all its sheets. */
@@ -38,12 +41,35 @@ export interface FolderEntry {
 /** Locks that the caller holds himself. */
 export type HeldLocks = Pick<MoveOrder, 'acquire' | 'holds'>;
 
-/** The file with that path; null without one that is published. Names are compared in NFC. */
-function fileAt({ registry }: Pick<App, 'registry'>, path: string): Resource | null {
+/** The file with that path; null without one. Names are compared in NFC. */
+async function fileAt(
+  { services, seesAll }: Pick<Changer, 'services' | 'seesAll'>,
+  path: string,
+): Promise<Resource | null> {
   const name = path.normalize('NFC');
-  const found = registry.list().find(({ rel }) => rel.normalize('NFC') === name);
-  return found === undefined ? null : wholeOf({ registry }, found);
+  const found = services.registry.list().find(({ rel }) => rel.normalize('NFC') === name);
+  if (found !== undefined) return wholeOf(services, found);
+  if (seesAll !== true) return null;
+  const rel = await services.moves.spelled(path);
+  return services.moves.isPlainFile(rel) ? unpublished(rel) : null;
 }
+
+function unpublished(rel: string): Resource {
+  const name = rel.normalize('NFC');
+  const names = { canonical: name, extensionForm: name };
+  return {
+    ...names,
+    rel,
+    sheet: null,
+    type: 'file',
+    family: 'content',
+    kind: OTHER,
+    problem: null,
+  };
+}
+
+/** Nothing is known of its content. */
+const OTHER: Kind = { type: 'file', family: 'content', extensions: [] };
 
 function wholeOf({ registry }: Pick<App, 'registry'>, resource: Resource): Resource {
   return registry.original(resource.rel) ?? resource;
@@ -63,12 +89,11 @@ function mayTouchFolder(grants: Grants, folder: string, verb: Verb): boolean {
  * anything readable are shown to who may read all in them.
  */
 export async function listFolder(
-  services: App,
-  caller: Caller,
+  { services, user, seesAll }: Omit<Changer, 'origin'>,
   path: string,
 ): Promise<readonly FolderEntry[] | null> {
   const { registry, moves, db } = services;
-  const grants = await loadGrants(db, caller);
+  const grants = await loadGrants(db, user);
   const folder = await moves.spelled(path);
   const start = folder === '' ? 0 : folder.length + 1;
   const folders = new Set<string>();
@@ -84,9 +109,14 @@ export async function listFolder(
     if (slash < 0) files.set(rel, { rel, resource: whole });
     else folders.add(name);
   }
-  const isOpen =
-    caller !== null &&
-    (mayTouchFolder(grants, folder, 'read') || mayTouchFolder(grants, folder, 'write'));
+  if (seesAll === true) {
+    for (const name of await moves.filesIn(folder)) {
+      const rel = folder === '' ? name : `${folder}/${name}`;
+      const resource = files.has(rel) ? null : unpublished(rel);
+      if (resource !== null && mayRead(grants, resource)) files.set(rel, { rel, resource });
+    }
+  }
+  const isOpen = mayTouchFolder(grants, folder, 'read') || mayTouchFolder(grants, folder, 'write');
   if (isOpen && moves.isFolder(folder)) {
     for (const name of await moves.foldersIn(folder))
       folders.add(folder === '' ? name : `${folder}/${name}`);
@@ -131,26 +161,27 @@ export async function rightsOn(
  * for what is not there; `not-found` to who may know.
  */
 export async function requireEntry(
-  { services, user, origin }: Changer,
+  changer: Changer,
   path: string,
   verbs: readonly Verb[],
 ): Promise<FolderEntry> {
+  const { services, user } = changer;
   const { db, moves } = services;
   const grants = await loadGrants(db, user);
-  let resource = fileAt(services, path);
+  let resource = await fileAt(changer, path);
   const rel = resource?.rel ?? (await moves.spelled(path));
   const isFolder = resource === null && moves.isFolder(rel);
   if (resource === null && !isFolder) {
     // It may have come a moment ago.
     await services.registry.refresh([rel]);
-    resource = fileAt(services, path);
+    resource = await fileAt(changer, path);
   }
   for (const verb of verbs) {
     const isAllowed =
       resource === null
         ? mayTouchFolder(grants, rel, verb) || (!isFolder && grantsCover(grants, [rel], verb))
         : mayAccess(grants, resource, verb);
-    if (!isAllowed) await deny({ services, user, origin }, path, verb);
+    if (!isAllowed) await deny(changer, path, verb);
   }
   if (verbs.includes('write')) requireFileChanges(services);
   if (resource === null && !isFolder) throw new AppError('not-found', 'Not Found');
@@ -160,7 +191,7 @@ export async function requireEntry(
 /** Whatever became of it, the caller may still write at that path. Throws `permission-denied`. */
 export async function requireStake(changer: Changer, path: string): Promise<void> {
   const grants = await loadGrants(changer.services.db, changer.user);
-  const resource = fileAt(changer.services, path);
+  const resource = await fileAt(changer, path);
   const names = resource === null ? [`${path}/`, path] : permissionNames(resource);
   const isHeld = grantsCover(grants, names, 'write') || mayPlace(grants, folderOf(path));
   if (!isHeld) await deny(changer, path, 'write');
@@ -336,11 +367,11 @@ export async function putFile(
 ): Promise<{ readonly rel: string; readonly isNew: boolean }> {
   const { services, user, origin } = changer;
   const { db, documents, moves } = services;
-  const known = fileAt(services, path);
+  const known = await fileAt(changer, path);
   const rel = known?.rel ?? posix.join(await moves.spelled(folderOf(path)), posix.basename(path));
   const folder = folderOf(rel);
   const refusal = async (): Promise<AppError | null> => {
-    const now = fileAt(services, path);
+    const now = await fileAt(changer, path);
     if (now === null) return refusalOf(services, user, folder);
     if (!mayAccess(await loadGrants(db, user), now, 'write')) {
       return new AppError('permission-denied', `Permission denied: write on ${path}`);
