@@ -38,6 +38,8 @@ const pages = {
   'file-layout': '/ui/climate/seattle-weather/?layout=1',
   row: '/ui/climate/seattle-weather/?row=1',
   'row-delete': '/ui/climate/seattle-weather/?row=1&delete=1',
+  dashboard: '/ui/overview/',
+  'dashboard-events': '/ui/servers/',
   docs: '/docs',
   'docs-operation': '/docs?method=post&path=/api/climate/seattle-weather/',
   guide: '/docs/guide',
@@ -110,7 +112,10 @@ async function peopleOf(service: Service): Promise<void> {
 async function takeAll(): Promise<void> {
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
-  const files = filesBelow(join(root, 'examples/docroot'));
+  const files = {
+    ...filesBelow(join(root, 'examples/docroot')),
+    'servers.dashboard.yaml': SERVERS,
+  };
   await using service = await startService({ files, config: { upload: { enabled: true } } });
   await service.createSuperuser('ada', PASSWORD);
   await sendEvents(service);
@@ -140,6 +145,23 @@ async function takeAll(): Promise<void> {
   }
   for (const report of browser.reports) console.log(`reported: ${report}`);
 }
+
+const SERVERS = `title: Web servers
+refresh: 30s
+variables:
+  - { name: host, label: Server, type: choice, query: '* | stats count by host | sort host', all: All }
+rows:
+  - panels:
+      - { title: Requests, query: '* | timechart span=1h count', form: single }
+      - { title: Errors, query: 'level=error | stats count', form: single, options: { thresholds: [{ from: 1, color: warn }, { from: 30, color: error }] } }
+      - { title: Mean time, query: '* | stats avg(ms) as mean', form: single, options: { unit: ms, decimals: 0 } }
+      - { text: '**On duty**: see [the climate](climate/index.md).', width: 3 }
+      - { title: By level, query: '* | where {host}="" OR host={host} | timechart span=1h count by level', form: stacked-bar, width: 8, options: { drilldown: true } }
+      - { title: Paths, query: '* | stats count by path', form: pie, width: 4 }
+      - { title: Where the time goes, query: '* | timechart span=1h avg(ms) by host', form: heat-map }
+      - { title: Not there, query: 'from nowhere' }
+      - { title: Last, query: 'level=error | head 20', form: events }
+`;
 
 /** A day of a small web site's log. */
 async function sendEvents(service: Service): Promise<void> {

@@ -24,6 +24,7 @@ const KINDS = ['.csv', '.xlsx', '.parquet', '.ts', '.py', '.html', '.md', '.svg'
 
 const addressOf = (name: string): string => {
   const bare = name.replace(/\.[^./]+$/, '');
+  if (name.endsWith('.dashboard.yaml')) return `/${name}`;
   if (/\.mp3$/.test(name)) return `/media/${bare}`;
   return /\.(html|md|svg)$/.test(name) ? `/${bare}` : `/api/${name}/`;
 };

@@ -44,21 +44,26 @@ export function drawResult(place: HTMLElement, drawing: Drawing): void {
   const { chosen } = drawing;
   const data = form === 'bar' || form === 'stacked-bar' || form === 'pie' ? named(result) : result;
   const room = place.clientHeight;
-  drawChart(place, data, {
-    form: form as ChartForm,
-    label: drawing.title,
-    // Below it the legend; a box without height is not laid out yet.
-    height: Math.max(72, room - (form === 'single' ? 0 : 32)),
-    table: 'hidden',
-    unit,
-    decimals,
-    thresholds,
-    isLog: log,
-    min: min ?? null,
-    max: max ?? null,
-    colors: seriesColors(options.colors ?? {}),
-    ...(chosen !== null && { chosen: (point) => chosen(clickedPoint(point)) }),
-  });
+  const draw = (height: number): void =>
+    void drawChart(place, data, {
+      form: form as ChartForm,
+      label: drawing.title,
+      height: Math.max(72, height),
+      table: 'hidden',
+      unit,
+      decimals,
+      thresholds,
+      isLog: log,
+      min: min ?? null,
+      max: max ?? null,
+      colors: seriesColors(options.colors ?? {}),
+      ...(chosen !== null && { chosen: (point) => chosen(clickedPoint(point)) }),
+    });
+  draw(room - (form === 'single' ? 0 : 32));
+  // A legend may take several lines.
+  const legend = place.querySelector<HTMLElement>('.chart-legend:not([hidden])');
+  const over = legend === null ? 0 : legend.offsetTop + legend.offsetHeight - room;
+  if (over > 0 && room > 0) draw(room - 32 - over);
 }
 
 /** Bars stand for the values of the first column, also where those are numbers such as a status. */

@@ -72,14 +72,15 @@ export const dashboardPage: Page<ShownDashboard> = {
   },
 };
 
-function Bar({ view: { dashboard, may_write: mayWrite } }: { view: ShownDashboard }) {
+function Bar({ view: { dashboard, queries, may_write: mayWrite } }: { view: ShownDashboard }) {
+  const isTimed = Object.values(queries).some(({ rest }) => rest !== null);
   const { earliest = '-24h', latest = '' } = dashboard.time ?? {};
   const present = latest === '' || latest === 'now' ? earliest : `${earliest}..${latest}`;
   const isPreset = SPANS.some(([span]) => span === present);
   return (
     <form id="dashboard-bar" class="dashboard-bar" hidden>
       <span id="variables" class="variables"></span>
-      <label>
+      <label hidden={!isTimed}>
         <span class="visually-hidden">Time</span>
         <select name="time" data-key="t" data-action="Choose the time">
           {!isPreset && (
