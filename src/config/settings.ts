@@ -746,13 +746,13 @@ export const settings = {
     summary: 'Accepts a credential in the query of Splunk routes.',
   }),
   'events.seal_after_minutes': integer({
-    default: 0,
+    default: 15,
     min: 0,
     max: 525_600,
     live: true,
     unit: 'minutes',
     summary:
-      'Age at which events become Parquet files, a tenth of the size; 0 leaves them in the database.',
+      'Age at which events become Parquet files, a seventh of the size; 0 leaves them in the database.',
   }),
   'events.retention.max_age_days': optional(
     integer({

@@ -18,10 +18,10 @@ export const STRATEGY = {
   /** The index is rebuilt when so many events were changed since it was begun, and at least a tenth of all. */
   indexChanges: 20_000,
   /** Events of a part: writing one takes a second, and so long the writer is held by none of them. */
-  partEvents: 65_536,
+  partEvents: 32_768,
   partCharacters: 64 * 1024 * 1024,
   /** Of a row group, which readers load as a whole. */
-  partGroupEvents: 8_192,
+  partGroupEvents: 4_096,
   /** Fewer events of an index wait for more, up to a day. */
   sealEvents: 16_384,
   /** So many small parts become one. */

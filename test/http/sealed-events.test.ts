@@ -35,7 +35,7 @@ function partsIn(stateDir: string): string[] {
 
 test('events are sealed, and every door treats them as before', async () => {
   await using svc = await startService({
-    config: { events: { min_free_bytes: 1, seal_after_minutes: 1 } },
+    config: { events: { min_free_bytes: 1 } },
   });
   await svc.createSuperuser('root');
   const root = await svc.as('root');

@@ -71,19 +71,19 @@ export const timechart = defineCommand<Args>({
   },
   bind: (args, input, context, place) => {
     const { aggregates, by } = args;
-    const span = args.span ? requireTimeSpan(args.span, context.parameters) : null;
     if (by.length > 0 && (aggregates.length > 1 || by.length > 1)) {
       throw new Problem('bad_value', 'timechart BY allows one aggregate', { place: by[0]!.place });
     }
     const { range, notice } = context;
     const over = args.field ?? { text: usualTime(input, place), place };
+    // The bounds of the search are of `_time`.
+    const bounds = over.text === '_time' ? range : { earliest: null, latest: null };
+    const span = args.span ? requireTimeSpan(args.span, context.parameters) : spanOver(bounds);
     const use = span === null ? 'value' : stepOf(span);
     const reference = input.require(over.text, 'terse', over.place, use);
     const time = timeOfColumn(reference);
     const [series] = input.requireAll(by);
     const bound = aggregates.map((call) => bindAggregate(call, input, context));
-    // The bounds of the search are of `_time`.
-    const bounds = over.text === '_time' ? range : { earliest: null, latest: null };
     const chart = {
       span,
       time,
@@ -264,6 +264,13 @@ function* startsOf({ unit, count }: TimeSpan, from: number, to: number): Generat
     at = floorMs(moveMs(at, count, unit), unit, count)
   )
     yield at;
+}
+
+/** Known before the rows, of which coarser times are needed then. */
+function spanOver({ earliest, latest }: Chart['range']): TimeSpan | null {
+  if (earliest === null || latest === null) return null;
+  const from = msOf(earliest);
+  return autoSpan(from, Math.max(from, msOf(latest) - 1));
 }
 
 function autoSpan(from: number, to: number): TimeSpan {
