@@ -1,5 +1,7 @@
 /** Secrets are read when they are needed, so that a new key counts at once. */
 import { readFileSync, statSync } from 'node:fs';
+import { isPlace } from '../config/delivery-values.ts';
+import type { Config } from '../config/settings.ts';
 import { RefusedDelivery } from './outgoing.ts';
 
 const MAX_BYTES = 64 * 1024;
@@ -24,4 +26,26 @@ function fileText(path: string, what: string): string {
   } catch {
     throw new RefusedDelivery(`${what} of the configuration stands in a file that cannot be read`);
   }
+}
+
+/** Secrets that cannot be read here and now, for `svc check`; the server may have other variables. */
+export function secretProblems({ targets, secrets, smtp }: Config['deliveries']): string[] {
+  const places: [string, string][] = [
+    ...Object.entries(secrets).map(([name, place]): [string, string] => [`secrets.${name}`, place]),
+    ...Object.entries(targets).flatMap(([name, { url, secret, headers }]) =>
+      [url, secret, ...Object.values(headers)]
+        .filter((place) => place !== null && isPlace(place))
+        .map((place): [string, string] => [`targets.${name}`, place!]),
+    ),
+    ...(smtp.password === '' ? [] : [['smtp.password', smtp.password] as [string, string]]),
+  ];
+  return places.flatMap(([key, place]) => {
+    try {
+      readSecret(place, `deliveries.${key}`);
+      return [];
+    } catch (error) {
+      if (error instanceof RefusedDelivery) return [error.message];
+      throw error;
+    }
+  });
 }

@@ -10,6 +10,7 @@ import { DATABASE_FILE } from '../../store/state-files.ts';
 import { readCertificate } from '../../http/certificate.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Config } from '../../config/settings.ts';
+import { secretProblems } from '../../deliveries/secrets.ts';
 import type { Invocation } from '../command.ts';
 import { commandLog, loadInvocation } from '../configuration.ts';
 import { progressLine } from '../progress-line.ts';
@@ -47,7 +48,7 @@ export async function check(invocation: Invocation): Promise<number> {
     store: join(config.state_dir, DATABASE_FILE),
     datasets: catalogue.resources.filter(({ kind }) => kind.dataset !== undefined).length,
     resources: catalogue.resources.length,
-    warnings: [...catalogue.warnings, ...doubts],
+    warnings: [...catalogue.warnings, ...doubts, ...secretProblems(config.deliveries)],
     problems: [
       ...catalogue.problems.map(({ rel, reason }) => ({ resource: rel, reason })),
       ...(tampering === null ? [] : [{ resource: 'audit', reason: tampering }]),
