@@ -21,6 +21,7 @@ import {
   listChanges,
   undoChanges,
   type UndoRequest,
+  type UndoResult,
 } from '../operations/files/history.ts';
 import {
   changeAt,
@@ -259,16 +260,20 @@ async function undo(context: Context, resource: Resource): Promise<Reply> {
     ...undoRequestOf(body),
     ifMatch: versionsOf(context.request.headers.get('if-match')),
   };
-  const { result, changes, skipped } = await undoChanges(services, user, origin, resource, request);
+  const undone = await undoChanges(services, user, origin, resource, request);
+  return bodyReply(jsonText(undoneReceipt(undone)), 'application/json', {
+    headers: { ETag: `"${undone.result.version}"` },
+  });
+}
+
+/** What the caller is told. */
+export function undoneReceipt({ result, changes, skipped }: UndoResult): object {
   const { results: _results, ...receipt } = receiptOf(result) as Record<string, unknown>;
-  const answer = {
+  return {
     ...receipt,
     changes,
     skipped: skipped.map(({ rowId, reason }) => ({ _row_id: Math.abs(rowId), reason })),
   };
-  return bodyReply(jsonText(answer), 'application/json', {
-    headers: { ETag: `"${result.version}"` },
-  });
 }
 
 /** The whole file. */
@@ -295,7 +300,7 @@ async function restore(
 const MEMBERS = ['change', 'after', 'since', 'rows', 'columns', 'skip_conflicts', 'dry_run'];
 
 /** Throws `invalid-request`. */
-function undoRequestOf(body: unknown): Omit<UndoRequest, 'ifMatch'> {
+export function undoRequestOf(body: unknown): Omit<UndoRequest, 'ifMatch'> {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) {
     const msg = 'Input should be a valid object';
     throw invalidRequest({ type: 'dict_type', loc: ['body'], msg, input: body });

@@ -9,6 +9,7 @@ import type { Resource } from '../docroot/registry/registry.ts';
 import { RESERVED_PATTERNS, shadowedNames } from '../docroot/registry/shadowed-names.ts';
 import type { ExplanationServices } from '../operations/accounts/access-explanations.ts';
 import { findListenerProblem } from '../operations/events/syslog.ts';
+import { historyProblems } from '../tables/history/history-check.ts';
 import { routes } from '../routes.ts';
 
 export interface Catalogue {
@@ -19,6 +20,8 @@ export interface Catalogue {
   readonly services: ExplanationServices;
   /** Null: each syslog listener has its user. */
   findListenerProblem(): Promise<string | null>;
+  /** Of the history, entry by entry. */
+  findHistoryProblems(): Promise<string[]>;
   /** Null: the audit is intact. */
   findAuditProblem(): Promise<string | null>;
   close(): Promise<void>;
@@ -72,6 +75,8 @@ export async function openCatalogue(
     ],
     findListenerProblem: () => findListenerProblem(app),
     unserved: app.registry.unserved().map(({ rel, text }) => ({ rel, reason: text })),
+    findHistoryProblems: () =>
+      historyProblems(app.db, (content) => app.versions.problemOf(content)),
     findAuditProblem: () => findTampering(app.db),
     close: () => app.close(),
   };

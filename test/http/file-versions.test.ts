@@ -151,3 +151,77 @@ test('damaged and lost versions are told, and stop neither listing nor uploads',
   await put('gone.txt', 'another');
   expect(await bytesAt('gone.txt', entry!.id)).toEqual([200, 'next']);
 });
+
+test('the command line shows the history, and puts files back beside a server, rows without one', async () => {
+  await put('notes.md', '# Command\n');
+  await put('notes.md', '# Lines\n');
+  const json = JSON.parse(
+    (await svc.command(['history', svc.docroot, 'notes.md', '--json', '--limit', '1'])).stdout,
+  );
+  expect(json.changes).toMatchObject([{ user: 'anna', action: 'upload', version: { size: 10 } }]);
+  const id = String(json.changes[0].id - 1);
+  const restored = await svc.command(['restore-version', svc.docroot, 'notes.md', '--to', id]);
+  expect(restored).toMatchObject({ exitCode: 0, stdout: 'notes.md is as it was\n' });
+  expect(onDisk('notes.md')).toBe('# Command\n');
+  expect((await listed('notes.md'))[0]).toMatchObject({ action: 'restore', user: 'operator' });
+
+  await using own = await startService({ files: { 'a.csv': 'n,v\n1,a\n2,b\n' } });
+  await own.accounts.grant('root', '*', 'read', 'write');
+  const edit = (data: object) =>
+    own.as('root').then((client) =>
+      client.fetch('/api/a/', {
+        method: 'PATCH',
+        body: JSON.stringify({ action: 'update', data }),
+      }),
+    );
+  await edit({ _row_id: 1, v: 'x' });
+  await edit({ _row_id: 2, v: 'y' });
+  const command = (...more: string[]) =>
+    own.command(['restore-version', own.docroot, 'a', '--to', ...more]);
+  const beside = await command('1');
+  expect(beside.exitCode).toBe(1);
+  expect(beside.stderr).toContain('POST /api/a/history {"after":1}');
+  await own.kill();
+  expect(await command('1')).toMatchObject({ exitCode: 0 });
+  const content = () => readFileSync(join(own.docroot, 'a.csv'), 'utf8');
+  expect(content()).toBe('n,v\n1,x\n2,b\n');
+  const shown = await own.command(['history', own.docroot, 'a']);
+  expect(shown.stdout).toContain('operator');
+  expect((await own.command(['check', own.docroot])).exitCode).toBe(0);
+  for (const wrong of [['yesterday']]) expect((await command(...wrong)).exitCode).toBe(2);
+});
+
+test('svc check names what is damaged in the history, and reading goes on', async () => {
+  await using own = await startService({
+    files: { 'a.csv': 'n,v\n1,a\n', 'b.txt': 'old' },
+    config: { upload: { enabled: true } },
+  });
+  await own.accounts.grant('root', '*', 'read', 'write');
+  await own.accounts.grant('root', '', 'write');
+  const root = await own.as('root');
+  const body = JSON.stringify({ action: 'update', data: { _row_id: 1, v: 'x' } });
+  await root.fetch('/api/a/', { method: 'PATCH', body });
+  await send(root, formOf([field('filename', 'b.txt'), file('new')]));
+  expect((await own.command(['check', own.docroot])).exitCode).toBe(0);
+  await own.accounts.db.run(
+    `UPDATE change_rows SET rows = CAST('{"columns":["v"],"rows":[[1' AS BLOB)`,
+  );
+  for (const name of readdirSync(join(own.stateDir, 'versions'))) {
+    writeFileSync(join(own.stateDir, 'versions', name), 'no');
+  }
+  const checked = await own.command(['check', own.docroot]);
+  expect(checked.exitCode).toBe(1);
+  expect(checked.stdout).toContain('history: change 1 of a.csv: its rows are damaged');
+  expect(checked.stdout).toContain(
+    'history: change 2 of b.txt: what the file held before: it is damaged',
+  );
+  const shown = await root.fetch('/api/a/history');
+  expect(await shown.json()).toMatchObject([{ id: 1, damaged: true, rows: [] }]);
+  expect((await root.fetch('/api/a/?at=0')).status).toBe(410);
+  const undo = { method: 'POST', body: JSON.stringify({ change: 1 }) };
+  expect((await root.fetch('/api/a/history', undo)).status).toBe(410);
+  expect((await root.fetch('/ui/a/?history=1')).status).toBe(200);
+  expect(
+    (await root.fetch('/api/a/', { method: 'PATCH', body: body.replace('x', 'z') })).status,
+  ).toBe(200);
+});

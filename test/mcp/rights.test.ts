@@ -72,6 +72,8 @@ describe('an anonymous caller (DS-177)', () => {
       ['list_saved_searches', {}],
       ['list_findings', {}],
       ['update_finding', { id: 1, status: 'resolved' }],
+      ['get_history', { resource: 'open' }],
+      ['restore_version', { resource: 'open', change: 1 }],
     ];
     for (const [name, given] of calls) {
       expect(await failure(shared.service, name, given)).toBe(

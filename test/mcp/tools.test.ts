@@ -73,18 +73,19 @@ describe('the list of tools (DS-179)', () => {
       'list_saved_searches',
       'list_findings',
       'update_finding',
+      'get_history',
+      'restore_version',
     ]);
     for (const tool of tools) {
       expect(tool).toMatchObject({
         description: expect.any(String),
         inputSchema: { type: 'object' },
         outputSchema: { type: 'object' },
-        annotations:
-          tool.name === 'write_resource'
-            ? { readOnlyHint: false, destructiveHint: true, idempotentHint: false }
-            : tool.name === 'update_finding'
-              ? { readOnlyHint: false, destructiveHint: false, idempotentHint: true }
-              : { readOnlyHint: true, idempotentHint: true },
+        annotations: ['write_resource', 'restore_version'].includes(tool.name)
+          ? { readOnlyHint: false, destructiveHint: true, idempotentHint: false }
+          : tool.name === 'update_finding'
+            ? { readOnlyHint: false, destructiveHint: false, idempotentHint: true }
+            : { readOnlyHint: true, idempotentHint: true },
       });
       expect(tool.annotations).toMatchObject({ openWorldHint: false });
     }
@@ -340,6 +341,34 @@ describe('search', () => {
       "Argument 'limit'",
     );
     expect(await failure(shared.reader, 'search', {})).toContain("Missing argument 'q'");
+  });
+});
+
+describe('get_history and restore_version', () => {
+  test('tell what was changed, and take it back', async () => {
+    const data = { _row_id: 1, age: 77 };
+    const writer = shared.writer;
+    await call(writer, 'write_resource', { resource: 'people', action: 'update', data });
+    const { structuredContent: found } = await call(writer, 'get_history', {
+      resource: 'people',
+      row: 1,
+      column: 'age',
+      limit: 1,
+    });
+    const [change] = (found as { changes: { id: number; rows: unknown[] }[] }).changes;
+    expect(change!.rows).toMatchObject([{ _row_id: 1, after: { age: 77 } }]);
+    const undo = { resource: 'people', change: change!.id, rows: [1], columns: ['age'] };
+    const dry = await call(writer, 'restore_version', { ...undo, dry_run: true });
+    expect(dry.structuredContent).toMatchObject({ dry_run: true, count: 1 });
+    const done = await call(writer, 'restore_version', undo);
+    expect(done.structuredContent).toMatchObject({ success: true, row_ids: [1], skipped: [] });
+    expect(await failure(writer, 'restore_version', { resource: 'people' })).toContain('one of');
+    expect(await failure(writer, 'restore_version', { ...undo, content: 'then' })).toContain(
+      'id of a change',
+    );
+    expect(await failure(shared.reader, 'get_history', { resource: 'people' })).toContain(
+      'Permission denied: write on people',
+    );
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * `svc check`: reads the configuration, every published file, the audit and the events once. Exits
- * with 1 for an unreadable file, a changed audit, a damaged event store, or a certificate no server
+ * `svc check`: reads the configuration, every published file, the history, the audit and the events once. Exits
+ * with 1 for an unreadable file, a changed audit, a damaged history or event store, or a certificate no server
  * would start with.
  */
 import { join } from 'node:path';
@@ -38,6 +38,7 @@ export async function check(invocation: Invocation): Promise<number> {
     onProgress: (done, total) => line.show(`Reading the datasets: ${done} of ${total}`),
   }).finally(() => line.clear());
   const tampering = await catalogue.findAuditProblem();
+  const history = await catalogue.findHistoryProblems();
   const listener = await catalogue.findListenerProblem();
   const damage = findStoreProblem(config.state_dir);
   const parts = damage === null ? findPartProblems(config.state_dir) : [];
@@ -52,6 +53,7 @@ export async function check(invocation: Invocation): Promise<number> {
     problems: [
       ...catalogue.problems.map(({ rel, reason }) => ({ resource: rel, reason })),
       ...(tampering === null ? [] : [{ resource: 'audit', reason: tampering }]),
+      ...history.map((reason) => ({ resource: 'history', reason })),
       ...(damage === null ? [] : [{ resource: 'events', reason: damage }]),
       ...parts.map((reason) => ({ resource: 'events', reason })),
       ...(listener === null ? [] : [{ resource: 'configuration', reason: listener }]),

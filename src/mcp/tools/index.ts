@@ -4,6 +4,7 @@ import type { Tool } from '../tool.ts';
 import { handlerTools } from './handler-tools.ts';
 import { savedSearchTools } from './saved-search-tools.ts';
 import { listFindings, updateFinding } from './findings.ts';
+import { getHistory, restoreVersion } from './history.ts';
 import { getSchema } from './get-schema.ts';
 import { listResources } from './list-resources.ts';
 import { listSavedSearches } from './list-saved-searches.ts';
@@ -24,6 +25,8 @@ export const tools: readonly Tool[] = [
   listSavedSearches,
   listFindings,
   updateFinding,
+  getHistory,
+  restoreVersion,
 ];
 
 /** Those the configuration adds for a caller: saved searches and handlers. */
