@@ -18,7 +18,7 @@ import { emptyReply, jsonReply } from '../http/reply/reply.ts';
 
 const time = (description: string) => Type.String({ format: 'date-time', description });
 const kind = Type.Union(
-  LINK_KINDS.slice(0, 1).map((word) => Type.Literal(word)),
+  LINK_KINDS.map((word) => Type.Literal(word)),
   { description: 'What it allows', default: 'read' },
 );
 const resourceText = {

@@ -337,6 +337,118 @@ describe('a password', () => {
   });
 });
 
+describe('uploads', () => {
+  const TEXT = 'a\n1\n';
+  let svc: Service;
+  let root: Client;
+  beforeAll(async () => {
+    const config = {
+      upload: { enabled: true, max_size_bytes: 2000, denied_extensions: ['.exe'] },
+      sharing: { max_upload_bytes: 3000 },
+    };
+    svc = await startService({
+      files: { 'in/seen.csv': 'old\n1\n', 'other.csv': 'n\n1\n' },
+      config,
+    });
+    await svc.accounts.user('ada', { superuser: true });
+    root = await svc.as('ada');
+  });
+  afterAll(() => svc[Symbol.asyncDispose]());
+
+  const send = (path: string, name: string, content = TEXT, more: Record<string, string> = {}) => {
+    const form = new FormData();
+    for (const [field, value] of Object.entries(more)) form.set(field, value);
+    form.set('file', new File([content], name));
+    return svc.fetch(`${path}/`, { method: 'POST', body: form });
+  };
+  const inFolder = (): string[] => readdirSync(join(svc.docroot, 'in')).toSorted();
+
+  test('put files into the folder, replace nothing, and tell of nothing', async () => {
+    const { id, path } = await made({ resource: 'in/*', kind: 'upload' }, root);
+    const taken = await send(path, 'seen.csv');
+    expect(taken.status).toBe(201);
+    const free = await send(path, 'new.csv', TEXT, { filename: '../../escape.csv' });
+    // The same answer whether there was a file of that name or not.
+    const { filename: _, ...first } = (await taken.json()) as Record<string, unknown>;
+    expect(await free.json()).toEqual({ filename: 'new.csv', ...first });
+    expect(inFolder()).toEqual(['new.csv', 'seen (2).csv', 'seen.csv']);
+    expect(readFileSync(join(svc.docroot, 'in/seen.csv'), 'utf8')).toBe('old\n1\n');
+    for (const inside of [
+      '/api/in/new/',
+      '/in/new.csv',
+      '/api/in/seen/',
+      '/ui/in/',
+      '/api/other/',
+    ]) {
+      const response = await svc.fetch(path + inside);
+      expect({ inside, status: response.status }).toEqual({ inside, status: 404 });
+    }
+    const front = await svc.fetch(`${path}/`, { headers: { Accept: 'text/html' } });
+    expect(await front.text()).not.toMatch(/seen|new\.csv|ada/);
+    expect((await root.fetch('/api/in/new/')).status).toBe(200);
+    const audit = (await (await root.fetch('/admin/audit-logs?limit=20')).json()) as object[];
+    expect(audit).toContainEqual(
+      expect.objectContaining({
+        action: 'upload_success',
+        details: `created in/new.csv (link ${id} of ada)`,
+        user_id: null,
+      }) as object,
+    );
+  });
+
+  test('keep to the rules and limits of uploads, and to the room of the link', async () => {
+    const { id, path } = await made({ resource: 'in/*', kind: 'upload' }, root);
+    for (const [name, content, expected] of [
+      ['tool.exe', TEXT, 400],
+      ['code.ts', TEXT, 400],
+      ['.hidden', TEXT, 400],
+      ['large.csv', 'x'.repeat(2500), 413],
+    ] as const) {
+      const { status } = await send(path, name, content);
+      expect({ name, status }).toEqual({ name, status: expected });
+    }
+    const sized = await Promise.all(
+      [1, 2, 3].map((at) => send(path, `r${at}.csv`, 'y'.repeat(1400))),
+    );
+    // What is under way counts as a whole until it is stored, with the form around it.
+    const stored = sized.filter(({ status }) => status === 201).length;
+    expect([1, 2]).toContain(stored);
+    expect(sized.filter(({ status }) => status === 413)).toHaveLength(3 - stored);
+    const filter = encodeURIComponent(JSON.stringify({ id }));
+    const [link] = (await (await root.fetch(`/admin/links?filter=${filter}`)).json()) as object[];
+    expect(link).toMatchObject({ kind: 'upload', uploaded_bytes: stored * 1400, max_bytes: 3000 });
+  });
+
+  test('stop when the maker may no longer upload, and are refused where nobody could', async () => {
+    await svc.accounts.grant('eve', 'in/*', 'read', 'write');
+    const path = await svc.accounts.link('eve', 'in/*', { kind: 'upload', maxBytes: 1000 });
+    expect((await send(path, 'of-eve.csv')).status).toBe(201);
+    const eve = await svc.as('eve');
+    expect((await eve.fetch('/api/in/of-eve/')).status).toBe(200);
+    await svc.accounts.db.run('DELETE FROM group_members');
+    expect((await send(path, 'late.csv')).status).toBe(403);
+    expect((await svc.fetch(`${path}/`)).status).toBe(404);
+    expect(inFolder()).not.toContain('late.csv');
+    for (const [body, expected] of [
+      [{ resource: 'nothing/*' }, 404],
+      [{ resource: '../*' }, 404],
+      [{ resource: 'in/seen.csv' }, 422],
+      [{ resource: 'in/*', sort: 'a' }, 422],
+    ] as const) {
+      const { status } = await refusal({ kind: 'upload', ...body }, root);
+      expect({ body, status }).toEqual({ body, status: expected });
+    }
+  });
+
+  test('wait for the password', async () => {
+    const password = 'lorry-velvet-anchor-17';
+    const { path } = await made({ resource: 'in/*', kind: 'upload', password }, root);
+    const before = inFolder();
+    expect((await send(path, 'early.csv')).status).toBe(401);
+    expect(inFolder()).toEqual(before);
+  });
+});
+
 describe('who makes links', () => {
   test('superusers, unless the configuration says readers; never with a limited key', async () => {
     await service.accounts.grant('eve', 'sales/*', 'read');

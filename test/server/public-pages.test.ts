@@ -29,7 +29,7 @@ import { searchPage } from '../../src/pages/search.tsx';
 import { setupPage } from '../../src/pages/accounts/setup.tsx';
 import { uploadedPage } from '../../src/pages/files/uploads.tsx';
 import { sharePage } from '../../src/pages/sharing/share.tsx';
-import { filesPage, passwordPage } from '../../src/pages/sharing/link-front.tsx';
+import { filesPage, passwordPage, uploadPage } from '../../src/pages/sharing/link-front.tsx';
 import { uploadRefusedPage } from '../../src/pages/files/uploads.tsx';
 import { allPages } from './all-pages.ts';
 import { adminPagesWith } from './admin-page-views.ts';
@@ -355,6 +355,11 @@ describe('DS-184, DS-208: pages', () => {
       },
       frame,
     ),
+    'link-upload': renderPage(
+      uploadPage,
+      { maxBytes: 1, received: EVIL, problem: EVIL },
+      frame,
+    ),
     share: renderPage(
       sharePage,
       {
@@ -376,6 +381,7 @@ describe('DS-184, DS-208: pages', () => {
             ...{ created_at: EVIL, expires_at: '9', revoked_at: null, uses: 1, last_used_at: null },
           },
         ],
+        takesUploads: true,
         needsPassword: false,
         days: { first: EVIL, usual: EVIL, last: EVIL },
         view: { filter: JSON.stringify({ [EVIL]: EVIL }), sort: EVIL, columns: EVIL, q: EVIL },

@@ -206,6 +206,20 @@ export async function noteLinkUse(db: Database, id: number, now: number): Promis
   ]);
 }
 
+/** False when the link has no room left for them. */
+export async function takeLinkRoom(db: Database, id: number, bytes: number): Promise<boolean> {
+  const { changes } = await db.run(
+    'UPDATE links SET uploaded_bytes = uploaded_bytes + ? WHERE id = ? AND uploaded_bytes + ? <= max_bytes',
+    [bytes, id, bytes],
+  );
+  return changes > 0;
+}
+
+export async function giveLinkRoom(db: Database, id: number, bytes: number): Promise<void> {
+  if (bytes <= 0) return;
+  await db.run('UPDATE links SET uploaded_bytes = uploaded_bytes - ? WHERE id = ?', [bytes, id]);
+}
+
 export const linkList: ListSource = {
   name: 'links',
   from: 'links JOIN users ON users.id = links.user_id',

@@ -124,6 +124,7 @@ class DatasetPage {
 
   start(root: HTMLElement): void {
     root.classList.add('grid-page');
+    root.classList.toggle('fixed', this.#data.isFixed);
     document.querySelector('main')?.classList.add('broad');
     const begun = findBegun(root);
     const problem = root.querySelector('.problem')?.textContent ?? '';

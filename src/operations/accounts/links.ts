@@ -1,5 +1,7 @@
 /** Links are made, listed and withdrawn here; what happens when they are opened is in link-use.ts. */
+import { statSync } from 'node:fs';
 import type { AccountsApp, App } from '../../app.ts';
+import { isPlainRel } from '../../docroot/document-root.ts';
 import { hashPassword } from '../../accounts/identity/passwords.ts';
 import {
   createLink as addLink,
@@ -21,6 +23,7 @@ import { type Origin, record } from '../access.ts';
 import { type Administrator, listOf } from '../administration.ts';
 import { queryRows } from '../files/datasets.ts';
 import { filesWithin, findResource } from '../files/resources.ts';
+import { refusalOf } from '../files/uploads.ts';
 import { requireStrength } from './sessions.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -91,7 +94,10 @@ export async function createLink(
   if (!mayShare(services, caller)) {
     throw new AppError('permission-denied', whyNot(services));
   }
-  const target = await readTarget(services, caller, origin, request);
+  const target =
+    request.kind === 'upload'
+      ? await uploadTarget(services, caller, request)
+      : await readTarget(services, caller, origin, request);
   const { password } = request;
   if (password !== null) await requireStrength(services, password, caller.username);
   const { link, secret } = await addLink(services.db, {
@@ -137,8 +143,7 @@ interface LinkRequest {
 function linkRequest(services: App, body: unknown): LinkRequest {
   const { sharing } = services.config;
   const input = new Input(body);
-  const kind =
-    input.raw('kind') === undefined ? 'read' : input.word('kind', LINK_KINDS.slice(0, 1));
+  const kind = input.raw('kind') === undefined ? 'read' : input.word('kind', LINK_KINDS);
   const resource = normalResource(input.text('resource'));
   const description = input.optionalText('description', MAX_DESCRIPTION_CHARACTERS);
   const given = input.optionalText('password');
@@ -195,7 +200,7 @@ function lifeOf(input: Input, now: number, maxDays: number): number {
 
 type Target = Pick<Link, 'resource' | 'view'>;
 
-function isFolder(resource: string): boolean {
+export function isFolder(resource: string): boolean {
   return resource === '*' || resource.endsWith('/*');
 }
 
@@ -259,6 +264,41 @@ async function fixedView(
     }
     return { columns: names, filter, sort, q };
   });
+}
+
+/** Of a link for uploads; `''` is the document root. */
+export function folderOf(resource: string): string {
+  return resource === '*' ? '' : resource.slice(0, -'/*'.length);
+}
+
+async function uploadTarget(
+  services: App,
+  caller: Principal,
+  { resource: asked, view }: LinkRequest,
+): Promise<Target> {
+  const resource = asked === '' ? '*' : asked;
+  if (!isFolder(resource)) {
+    const msg = 'Uploads go into a folder, named as incoming/*, or into the document root, *';
+    throw invalidRequest(issueOf('resource', 'value_error', msg));
+  }
+  if (!isEmptyView(view)) {
+    const msg = 'A link for uploads shows nothing, so it has no filter, sort, q and columns';
+    throw invalidRequest(issueOf('kind', 'value_error', msg));
+  }
+  const folder = folderOf(resource);
+  const refusal = await refusalOf(services, caller, folder);
+  if (refusal !== null) throw refusal;
+  const spelled = folder === '' ? '' : await services.moves.spelled(folder);
+  if (!isFolderThere(services, spelled)) {
+    throw new AppError('not-found', `There is no folder ${folder}`);
+  }
+  return { resource: spelled === '' ? '*' : `${spelled}/*`, view: null };
+}
+
+function isFolderThere({ registry: { root } }: App, rel: string): boolean {
+  if (rel === '') return true;
+  if (!isPlainRel(rel) || !root.mayPublish(rel)) return false;
+  return statSync(root.absolute(rel), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 /** Those of the caller, of one resource or of all; newest first, those that are over too. */

@@ -165,7 +165,7 @@ async function* hashed(
 }
 
 /** Lazily, in the order sent; null when the body is no form. */
-function fieldsOf(context: Context): AsyncIterable<UploadField> | null {
+export function fieldsOf(context: Context): AsyncIterable<UploadField> | null {
   const { body, request, services } = context;
   const contentType = request.headers.get('content-type');
   const boundary = boundaryOf(contentType);

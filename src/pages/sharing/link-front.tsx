@@ -16,11 +16,14 @@ import {
   noteOpening,
   openedFiles,
 } from '../../operations/accounts/link-use.ts';
+import { uploadFolder, uploadThroughLink } from '../../operations/accounts/link-uploads.ts';
 import type { FoundLink } from '../../accounts/rights/links.ts';
+import type { Principal } from '../../accounts/rights/principal.ts';
+import { fieldsOf } from '../files/uploads.tsx';
 import type { Page } from '../frame.tsx';
 import { pageReply } from '../page-reply.ts';
 import { PostForm } from '../parts/forms.tsx';
-import { Problem } from '../parts/messages.tsx';
+import { Notice, Problem } from '../parts/messages.tsx';
 import { Size, UtcTime } from '../parts/values.tsx';
 
 const VARY = { Vary: 'Accept' };
@@ -43,6 +46,7 @@ async function front(context: Context): Promise<Reply> {
   const { link } = await requireLink(context);
   const { caller, origin, services, wantsHtml } = context;
   if (caller === null) return askPassword(context, null);
+  if (link.kind === 'upload') return askFile(context, caller, {});
   const files = await openedFiles(services, caller);
   if (files.length === 0) throw deadLink();
   const isFolder = link.view === null && /(?:^|\/)\*$/.test(link.resource);
@@ -67,7 +71,8 @@ function placeOf(file: Resource): string {
 
 async function take(context: Context): Promise<Reply> {
   const found = await requireLink(context);
-  const { origin, services } = context;
+  const { caller, origin, services } = context;
+  if (caller !== null && found.link.kind === 'upload') return receive(context, caller);
   if (found.link.passwordHash === null) throw new AppError('not-found', 'Not Found');
   const fields = await context.form();
   const isRight = await checkLinkPassword(services, found, fields?.get('password') ?? '', origin);
@@ -80,6 +85,75 @@ function askPassword(context: Context, problem: string | null): Reply {
   if (!context.wantsHtml) throw new AppError('not-authenticated', 'This link has a password');
   return pageReply(context, passwordPage, { problem }, { status: 401, headers: VARY });
 }
+
+interface UploadState {
+  readonly received?: string;
+  readonly error?: AppError;
+}
+
+async function askFile(
+  context: Context,
+  caller: Principal,
+  { received, error }: UploadState,
+): Promise<Reply> {
+  const { origin, services, wantsHtml } = context;
+  if ((await uploadFolder(services, caller)) === null) throw deadLink();
+  if (!isFollowUp(context)) noteOpening(services, caller, origin);
+  const maxBytes = services.config.upload.max_size_bytes;
+  if (!wantsHtml) return jsonReply({ kind: 'upload', max_file_bytes: maxBytes }, { headers: VARY });
+  const view = { maxBytes, received: received ?? null, problem: error?.message ?? null };
+  return pageReply(context, uploadPage, view, {
+    status: error?.status ?? (received === undefined ? 200 : 201),
+    headers: { ...error?.headers, ...VARY },
+  });
+}
+
+async function receive(context: Context, caller: Principal): Promise<Reply> {
+  const { origin, request, services, wantsHtml } = context;
+  const length = Number(request.headers.get('content-length') ?? Number.NaN);
+  const order = {
+    bytes: Number.isSafeInteger(length) ? length : null,
+    requireStanding: () => context.requireStanding(),
+  };
+  try {
+    const received = await uploadThroughLink(services, caller, origin, fieldsOf(context), order);
+    if (!wantsHtml) return jsonReply(received, { status: 201, headers: VARY });
+    return await askFile(context, caller, { received: received.filename });
+  } catch (error) {
+    const isShown = error instanceof AppError && error.status < 500 && error.status !== 401;
+    if (!isShown || !wantsHtml) throw error;
+    return askFile(context, caller, { error });
+  }
+}
+
+interface UploadView {
+  readonly maxBytes: number;
+  readonly received: string | null;
+  readonly problem: string | null;
+}
+
+export const uploadPage: Page<UploadView> = {
+  name: 'link-upload',
+  layout: 'card',
+  title: () => 'Send a file',
+  content: ({ maxBytes, received, problem }, frame) => (
+    <>
+      <Problem text={problem} />
+      <Notice text={received === null ? null : `${received} was received. Thank you.`} />
+      <PostForm class="stack" frame={frame} to="/" enctype="multipart/form-data">
+        <label>
+          {received === null ? 'File' : 'Another file'}
+          <input name="file" type="file" required />
+        </label>
+        <button type="submit">Send</button>
+      </PostForm>
+      <p class="fine">
+        Up to <Size bytes={maxBytes} />. Only whoever sent you the link sees what arrives; it
+        replaces nothing.
+      </p>
+    </>
+  ),
+};
 
 interface PasswordView {
   readonly problem: string | null;

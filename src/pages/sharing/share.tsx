@@ -12,6 +12,8 @@ import { type AllowedUsers, listAllowed } from '../../operations/accounts/access
 import {
   createLink,
   DEFAULT_DAYS,
+  folderOf,
+  isFolder,
   isLinkable,
   type LinkView,
   listLinks,
@@ -19,6 +21,7 @@ import {
   revokeLink,
 } from '../../operations/accounts/links.ts';
 import { giveAccess, receiverNames, takeAccess } from '../../operations/accounts/sharing.ts';
+import { mayUpload } from '../../operations/files/uploads.ts';
 import { administratorOf } from '../../operations/administration.ts';
 import { SHARE_PAGE } from './share-address.ts';
 import { type ReceiverName, resourceText } from '../admin/cells.tsx';
@@ -29,7 +32,7 @@ import { parseFilter } from '../grid/conditions.ts';
 import { describeMember } from '../grid/filter-words.ts';
 import { splitNames } from '../../tables/read/name-list.ts';
 import { pageReply } from '../page-reply.ts';
-import { PostButton, PostForm } from '../parts/forms.tsx';
+import { PostButton, PostForm, Select } from '../parts/forms.tsx';
 import { Notice, Problem } from '../parts/messages.tsx';
 import { Count, UtcTime } from '../parts/values.tsx';
 import { GiveForm } from './give-form.tsx';
@@ -78,6 +81,8 @@ interface ShareView {
   } | null;
   /** Null: the caller makes no links. */
   readonly links: readonly LinkView[] | null;
+  /** Links for uploads can be made too. */
+  readonly takesUploads: boolean;
   readonly needsPassword: boolean;
   readonly days: { readonly first: string; readonly usual: string; readonly last: string };
   readonly view: ViewTexts;
@@ -134,6 +139,8 @@ async function show(context: Context, { error, created, entered }: Outcome): Pro
             notes: [...new Set(allowed.flatMap(({ notes }) => notes))],
           },
     links,
+    takesUploads:
+      links !== null && isFolder(resource) && (await mayUpload(services, user, folderOf(resource))),
     needsPassword,
     days: { first: dayIn(0), usual: dayIn(Math.min(DEFAULT_DAYS, maxDays)), last: dayIn(maxDays) },
     view: Object.fromEntries(
@@ -194,7 +201,7 @@ async function take(context: Context): Promise<Reply> {
 }
 
 function linkRequest(resource: string, field: (name: string) => string): object {
-  const texts = [...VIEW_MEMBERS, 'password', 'description', 'expires_at'] as const;
+  const texts = [...VIEW_MEMBERS, 'kind', 'password', 'description', 'expires_at'] as const;
   const given = texts.map((name) => [name, field(name)]).filter(([, text]) => text !== '');
   return { resource, ...(Object.fromEntries(given) as object) };
 }
@@ -270,6 +277,12 @@ function Links({ view, frame }: Parts) {
         does="link"
         fields={VIEW_MEMBERS.map((name) => [name, view.view[name]] as const)}
       >
+        {view.takesUploads && (
+          <label>
+            <span>Opens it</span>
+            <Select name="kind" choices={KINDS} chosen={value('kind') || 'read'} />
+          </label>
+        )}
         <label>
           <span>Ends after</span>
           <input
@@ -311,6 +324,11 @@ function Links({ view, frame }: Parts) {
     </section>
   );
 }
+
+const KINDS = [
+  ['read', 'to read'],
+  ['upload', 'to upload into only'],
+] as const;
 
 /** What the reader sees, and the way to all of it. */
 function ViewWords({ view: { resource, view } }: { view: ShareView }) {
@@ -360,7 +378,10 @@ function LinkList({ links, view, frame }: Parts & { links: readonly LinkView[] }
         <tbody>
           {links.map((link) => (
             <tr class={stateOf(link, view.now) === null ? undefined : 'over'}>
-              <td safe>{link.description ?? `link ${link.id}`}</td>
+              <td safe>
+                {(link.description ?? `link ${link.id}`) +
+                  (link.kind === 'upload' ? ' (uploads)' : '')}
+              </td>
               <td safe>{link.username}</td>
               <td>
                 {stateOf(link, view.now) ?? <UtcTime at={link.expires_at} />}
