@@ -355,11 +355,7 @@ describe('DS-184, DS-208: pages', () => {
       },
       frame,
     ),
-    'link-upload': renderPage(
-      uploadPage,
-      { maxBytes: 1, received: EVIL, problem: EVIL },
-      frame,
-    ),
+    'link-upload': renderPage(uploadPage, { maxBytes: 1, received: EVIL, problem: EVIL }, frame),
     share: renderPage(
       sharePage,
       {
