@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { kinds } from '../plugins/index.ts';
 import { Audit } from './accounts/audit/audit.ts';
+import { needsFactor } from './accounts/factors/required.ts';
 import { HandlerCalls } from './accounts/identity/handler-calls.ts';
 import { LocalLogin } from './accounts/identity/local-login.ts';
 import { LoginThrottle } from './accounts/identity/throttle.ts';
@@ -233,6 +234,7 @@ export async function openApp(
       log,
       audit,
       isEnabled: () => live().oidc.local_login || !isOidcOn(live().oidc),
+      needsFactor: (user) => needsFactor(db, user, live().second_factor),
     }),
     linkThrottle: new LoginThrottle(clock),
     oidc: openOidc({ settings: config.oidc, db, clock, log, audit }),

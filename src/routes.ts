@@ -20,6 +20,7 @@ import { elasticRoutes } from './api/events/elastic.ts';
 import { eventAdministrationRoutes } from './api/events/administration.ts';
 import { eventViewRoutes } from './api/events/views.ts';
 import { eventRoutes } from './api/events/events.ts';
+import { secondFactorRoutes } from './api/second-factors.ts';
 import { savedSearchRoutes } from './api/saved-searches.ts';
 import { tokenRoutes } from './api/tokens.ts';
 import { eventsPageRoute } from './pages/events/events.tsx';
@@ -46,6 +47,7 @@ import { openApiRoute } from './api/openapi.ts';
 import { savedSearchesPageRoute } from './pages/events/saved-searches.tsx';
 import { searchRoute } from './pages/search.tsx';
 import { paletteRoute } from './pages/palette.ts';
+import { secondFactorRoute } from './pages/accounts/second-factor.tsx';
 import { profileRoute } from './pages/accounts/profile.tsx';
 import { searchLanguagePageRoute } from './pages/events/search-language.tsx';
 import { searchLanguageRoutes } from './api/searches.ts';
@@ -63,6 +65,8 @@ export const plugins: readonly AnyElysia[] = [
   mcpRoute,
   loginRoute,
   authRoutes,
+  secondFactorRoutes,
+  secondFactorRoute,
   oidcRoutes,
   searchRoute,
   profileRoute,

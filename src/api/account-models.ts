@@ -36,6 +36,11 @@ export const loginModel = Type.Object(
   {
     username: Type.String(),
     password: newPassword,
+    code: Type.Optional(
+      Type.String({
+        description: 'Of an authenticator app, or a recovery code, where the account has one',
+      }),
+    ),
     grant_type: Type.Optional(nullable(Type.Literal('password'))),
     next: Type.Optional(Type.String({ description: 'For forms: where to go afterwards' })),
   },
@@ -57,6 +62,7 @@ export const sessionsModel = Type.Array(
       ip_address: nullable(Type.String()),
       user_agent: nullable(Type.String()),
       current: Type.Boolean({ description: 'The session this request came with' }),
+      strength: Type.String({ description: 'password, two-factors, passkey or provider' }),
     },
     { $id: 'OwnSession' },
   ),

@@ -18,6 +18,7 @@ const checks = {
   access: 'user',
   hasJsonErrors: true,
   refusesScopedKeys: true,
+  admitsUnproven: true,
 } as const satisfies RouteRules;
 
 export const authRoutes = new Elysia({ name: 'auth', prefix: '/auth' })
@@ -35,6 +36,7 @@ export const authRoutes = new Elysia({ name: 'auth', prefix: '/auth' })
         access: 'public',
         requiresOwnOrigin: true,
         isExemptFromReadOnly: true,
+        admitsUnproven: true,
         isListedFor: ({ caller }: Viewer) => caller !== null,
       },
       describes: {
@@ -46,7 +48,7 @@ export const authRoutes = new Elysia({ name: 'auth', prefix: '/auth' })
     },
   )
   .get('/me', ({ ask: { user } }) => jsonReply(describeCaller(user)), {
-    checks: { access: 'user', hasJsonErrors: true },
+    checks: { access: 'user', hasJsonErrors: true, admitsUnproven: true },
     describes: {
       summary: 'Say who is asking',
       tag: 'auth',

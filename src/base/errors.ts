@@ -25,6 +25,10 @@ export const errorCatalogue = {
     summary: 'Sign-in failed; for a password the text never says why.',
   },
   'permission-denied': { status: 403, summary: 'The caller lacks the right.' },
+  'second-factor-missing': {
+    status: 403,
+    summary: 'The account has to have a second factor, and has none yet.',
+  },
   'csrf-failed': { status: 403, summary: 'A browser session without its CSRF token.' },
   'not-writable': { status: 403, summary: 'The file system refuses to write the file.' },
   'not-found': {

@@ -307,6 +307,17 @@ export const settings = {
     summary:
       'Shows and takes files of every kind on the drive, program code excepted, not only published ones.',
   }),
+  'second_factor.groups': list({
+    default: [],
+    live: true,
+    summary:
+      'Groups whose local accounts need a second factor besides their password; `*` for every local account.',
+  }),
+  'second_factor.superusers': boolean({
+    default: false,
+    live: true,
+    summary: 'Superusers with local accounts need a second factor too.',
+  }),
   'oidc.issuer': text({
     default: '',
     range: 'https URL, http on this machine',

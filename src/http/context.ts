@@ -3,6 +3,7 @@
  * unread. It reads its input, calls an operation and answers a `Reply`; what it throws becomes an error answer.
  */
 import type { Principal, Caller } from '../accounts/rights/principal.ts';
+import type { LiveSession } from '../accounts/identity/authenticate.ts';
 import { notAuthenticated } from '../accounts/identity/refusal.ts';
 import { type AppError, invalidRequest } from '../base/errors.ts';
 import type { Origin } from '../operations/access.ts';
@@ -72,6 +73,8 @@ export interface RouteRules {
   /** Methods that only create events, the only ones open to a key with `create_only`. */
   readonly takesEventsBy?: readonly RouteMethod[];
   readonly refusesScopedKeys?: boolean;
+  /** Also for a session that lacks the second factor its user must have: where one is added. */
+  readonly admitsUnproven?: boolean;
   /** Links come in; what they open is decided by the operation. */
   readonly takesLinks?: boolean;
   /** Without a session too. */
@@ -194,12 +197,6 @@ export interface ServerParts {
   readonly hasTls: boolean;
   /** Whether the sender of a slow body is still admitted. */
   readonly mayStillSend: (context: Context) => Promise<boolean>;
-}
-
-interface LiveSession {
-  readonly id: number;
-  readonly token: string;
-  readonly userId: number;
 }
 
 export interface BegunChange {

@@ -58,6 +58,7 @@ const contents = {
   'landing.js': [SCRIPT, bundledScript('landing')],
   'media.css': [CSS, mediaStyle],
   'live-forms.js': [SCRIPT, bundledScript('live-forms')],
+  'passkey.js': [SCRIPT, bundledScript('passkey')],
   'profile.css': [CSS, profileStyle],
   'search.css': [CSS, searchStyle],
   'sharing.css': [CSS, sharingStyle],

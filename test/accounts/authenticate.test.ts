@@ -54,7 +54,14 @@ async function fixture(): Promise<Fixture> {
   const { log, lines } = testLog();
   const audit = new Audit({ db, clock, log });
   const settings = { isEnabled: true };
-  const localLogin = new LocalLogin({ db, clock, log, audit, isEnabled: () => settings.isEnabled });
+  const localLogin = new LocalLogin({
+    db,
+    clock,
+    log,
+    audit,
+    isEnabled: () => settings.isEnabled,
+    needsFactor: async () => false,
+  });
   const services = { db, clock, log, localLogin, handlerCalls: new HandlerCalls(), oidc: null };
   const passwordHash = await phcOf('right');
   const now = clock.now();
@@ -144,7 +151,7 @@ describe('the caller (DS-93, DS-94)', () => {
         apiKeyId: null,
         scopes: null,
       },
-      session: { id, token, userId: at.bob.id },
+      session: { id, token, userId: at.bob.id, strength: 'password' },
       expiredSessionCookie: false,
       renewedSession: false,
     });

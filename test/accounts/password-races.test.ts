@@ -31,7 +31,14 @@ async function accounts(meanwhile: (db: Database, userId: number) => Promise<unk
   const now = clock.now();
   const ada = { username: 'ada', passwordHash: OLD_HASH, isSuperuser: false, now };
   const { id, username } = await createUser(db, ada);
-  const real = new LocalLogin({ db, clock, log, audit, isEnabled: () => true });
+  const real = new LocalLogin({
+    db,
+    clock,
+    log,
+    audit,
+    isEnabled: () => true,
+    needsFactor: async () => false,
+  });
   const localLogin = {
     isEnabled: true,
     signIn: async (...attempt: Parameters<LocalLogin['signIn']>) => {
@@ -59,7 +66,7 @@ async function accounts(meanwhile: (db: Database, userId: number) => Promise<unk
     scopes: null,
   } as const;
   return {
-    signIn: () => login(services, browser, { username, password: OLD }),
+    signIn: () => login(services, browser, { username, password: OLD, code: null }),
     change: () =>
       changePassword(services, caller, browser, {
         current_password: OLD,

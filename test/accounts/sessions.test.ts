@@ -44,6 +44,7 @@ describe('a session (DS-103)', () => {
         expiresAt: '2026-11-27T12:00:00.000Z',
         ipAddress: '127.0.0.1',
         userAgent: 'agent',
+        strength: 'password',
       },
     });
     const stored = JSON.stringify(await at.db.all('SELECT * FROM sessions'));

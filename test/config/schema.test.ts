@@ -55,7 +55,7 @@ test('the settings that a reload applies are those of DS-199', () => {
     'history.',
     'sharing.',
   ];
-  sections.push('deliveries.', 'findings.', 'alerts.');
+  sections.push('deliveries.', 'findings.', 'alerts.', 'second_factor.');
   // EV-107.
   sections.push('events.throttle.', 'events.limits.', 'events.retention.', 'events.extractors');
   sections.push('events.search.', 'events.seal_after_minutes');

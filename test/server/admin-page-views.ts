@@ -71,6 +71,7 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
     expiresAt: text,
     ipAddress: text,
     userAgent: text,
+    strength: 'password' as const,
   };
   const key = {
     id: 1,
@@ -110,6 +111,7 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
     sessions: listing(session),
     keys: listing(key),
     hasToken: true,
+    hasFactor: true,
     isSelf: false,
     currentSession: null,
     groupNames: [text],

@@ -710,6 +710,14 @@ describe('DS-184, DS-208: pages', () => {
         isReadOnly: false,
         hasPassword: true,
         hasToken: true,
+        factors: {
+          factors: [{ id: 1, kind: 'totp', name: EVIL, created_at: EVIL, last_used_at: EVIL }],
+          recovery_codes_left: 3,
+          required: true,
+          enrolment: { secret: EVIL, uri: EVIL, picture: '<svg></svg>' },
+          recoveryCodes: [EVIL],
+          hasPasskeys: true,
+        },
         sessions: [
           {
             id: 1,
@@ -718,6 +726,7 @@ describe('DS-184, DS-208: pages', () => {
             expires_at: EVIL,
             ip_address: EVIL,
             user_agent: EVIL,
+            strength: 'two-factors',
             current: false,
           },
         ],

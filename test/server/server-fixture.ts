@@ -111,7 +111,14 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     ...emptyFolder(dirname(database.path), { db, clock, log }),
     handlerCalls: new HandlerCalls(),
     linkThrottle: new LoginThrottle(clock),
-    localLogin: new LocalLogin({ db, clock, log, audit, isEnabled }),
+    localLogin: new LocalLogin({
+      db,
+      clock,
+      log,
+      audit,
+      isEnabled,
+      needsFactor: async () => false,
+    }),
     ...openEvents({
       config: () => config,
       clock,

@@ -17,12 +17,19 @@ import type {
 import { inBackground } from './method.ts';
 import { methods } from './methods/index.ts';
 import type { Caller, Principal } from '../rights/principal.ts';
-import { dueAfterUse, noteSessionUse } from './sessions.ts';
+import { dueAfterUse, noteSessionUse, type Strength } from './sessions.ts';
+
+export interface LiveSession {
+  readonly id: number;
+  readonly token: string;
+  readonly userId: number;
+  readonly strength: Strength;
+}
 
 export interface Authentication {
   readonly principal: Caller;
   /** The live session of the request, even when another credential won; CSRF checks apply. */
-  readonly session: { readonly id: number; readonly token: string; readonly userId: number } | null;
+  readonly session: LiveSession | null;
   /** The cookie should be cleared. */
   readonly expiredSessionCookie: boolean;
   /** The cookie should be sent again. */
@@ -100,7 +107,7 @@ function authenticationOf(
   }
   return {
     ...base,
-    session: { id: session.id, token, userId: session.userId },
+    session: { id: session.id, token, userId: session.userId, strength: session.strength },
     expiredSessionCookie: false,
     renewedSession: due.renew,
   };

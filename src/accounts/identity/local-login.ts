@@ -33,11 +33,15 @@ interface LocalLoginOptions {
   readonly log: Log;
   readonly audit: Audit;
   readonly isEnabled: () => boolean;
+  /** Whether the user has, or must have, more than a password. */
+  readonly needsFactor: (user: User) => Promise<boolean>;
 }
 
 export class LocalLogin {
   readonly #options: LocalLoginOptions;
   readonly #throttle: LoginThrottle;
+  /** Apart: a right password must not free the guessing of codes. */
+  readonly #codes: LoginThrottle;
   readonly #memoryKey = randomBytes(32);
   /** Monotonic time until which a name, password and stored hash are known to match. */
   readonly #remembered = new Lru<string, number>(MAX_REMEMBERED);
@@ -46,6 +50,7 @@ export class LocalLogin {
   constructor(options: LocalLoginOptions) {
     this.#options = options;
     this.#throttle = new LoginThrottle(options.clock);
+    this.#codes = new LoginThrottle(options.clock);
   }
 
   get failures(): number {
@@ -77,7 +82,7 @@ export class LocalLogin {
   }
 
   /**
-   * As `signIn`, for Basic: a right password is cached for a minute under a keyed hash that includes the stored one,
+   * As `signIn`, for Basic, which has no place for a second factor: never right for who needs one. A right password is cached for a minute under a keyed hash that includes the stored one,
    * so a change of password or status counts at once.
    */
   async checkBasic(attempt: LoginAttempt): Promise<User | null> {
@@ -93,7 +98,26 @@ export class LocalLogin {
     if (isRight && !isRemembered) {
       this.#remembered.set(key, this.#options.clock.monotonic() + REMEMBER_MS);
     }
-    return this.#settle(source, account, isRight);
+    const user = await this.#settle(source, account, isRight);
+    return user === null || (await this.#options.needsFactor(user)) ? null : user;
+  }
+
+  /**
+   * Whether a code, or the signature of a passkey, is right. Failures count for the user and the address, and are audited.
+   * Throws `throttled`.
+   */
+  async checkFactor(given: LoginSource, isRight: () => Promise<boolean>): Promise<boolean> {
+    const source = { username: normalName(given.username), address: given.address };
+    this.#codes.check(source);
+    const found = await isRight();
+    if (found) {
+      this.#codes.check(source);
+      this.#codes.succeeded(source);
+      return true;
+    }
+    this.#codes.failed(source);
+    await this.#noteFailure(source, 'Wrong second factor');
+    return false;
   }
 
   /** Throws `throttled` for whom further attempts are refused, whatever they bring. */
@@ -129,14 +153,18 @@ export class LocalLogin {
     const isStillRight = isRight && isUsable(now) && now.passwordHash === account?.passwordHash;
     this.#count(source, isStillRight);
     if (isStillRight) return now.user;
-    await this.#options.audit.record({
+    await this.#noteFailure(source, 'Failed login');
+    return null;
+  }
+
+  #noteFailure(source: LoginSource, what: string): Promise<void> {
+    return this.#options.audit.record({
       userId: null,
       action: 'login_failed',
       resource: 'auth',
-      details: `Failed login for user ${source.username.slice(0, MAX_SHOWN_NAME)}`,
+      details: `${what} for user ${source.username.slice(0, MAX_SHOWN_NAME)}`,
       ipAddress: source.address,
     });
-    return null;
   }
 
   #count(source: LoginSource, isRight: boolean): void {

@@ -19,6 +19,9 @@ export const SESSION_LIFETIME_MS = 7 * DAY_MS;
 const RENEW_AFTER_MS = 5 * 60 * 1000;
 const MAX_USER_AGENT_LENGTH = 512;
 
+/** What the user signed in with: `provider` is the identity provider, which may have asked for more. */
+export type Strength = 'password' | 'two-factors' | 'passkey' | 'provider';
+
 export interface Session {
   readonly id: number;
   readonly userId: number;
@@ -27,10 +30,11 @@ export interface Session {
   readonly expiresAt: string;
   readonly ipAddress: string | null;
   readonly userAgent: string | null;
+  readonly strength: Strength;
 }
 
 const sessionColumns = `sessions.id AS id, sessions.user_id AS "userId", sessions.created_at AS "createdAt",
-  last_active_at AS "lastActiveAt", expires_at AS "expiresAt", ip_address AS "ipAddress", user_agent AS "userAgent"`;
+  last_active_at AS "lastActiveAt", expires_at AS "expiresAt", ip_address AS "ipAddress", user_agent AS "userAgent", strength`;
 
 interface NewSession {
   readonly userId: number;
@@ -40,6 +44,8 @@ interface NewSession {
   readonly passwordHash?: string;
   /** For sign-out at the issuer. */
   readonly idToken?: string | null;
+  /** `password` unless given. */
+  readonly strength?: Strength;
   readonly now: number;
 }
 
@@ -54,8 +60,8 @@ export async function createSession(
   const token = randomToken();
   const now = timestamp(session.now);
   const { changes, lastId } = await db.run(
-    `INSERT INTO sessions (token_hash, user_id, created_at, last_active_at, expires_at, ip_address, user_agent, id_token)
-     SELECT ?, id, ?, ?, ?, ?, ?, ? FROM users
+    `INSERT INTO sessions (token_hash, user_id, created_at, last_active_at, expires_at, ip_address, user_agent, id_token, strength)
+     SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM users
      WHERE id = ? AND is_active = 1 AND coalesce(?, password_hash) IS NOT DISTINCT FROM password_hash`,
     [
       sha256Hex(token),
@@ -65,6 +71,7 @@ export async function createSession(
       session.ip,
       session.userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
       session.idToken ?? null,
+      session.strength ?? 'password',
       session.userId,
       session.passwordHash ?? null,
     ],
@@ -125,6 +132,14 @@ export async function noteSessionUse(
   );
 }
 
+export async function setSessionStrength(
+  db: Database,
+  id: number,
+  strength: Strength,
+): Promise<void> {
+  await db.run('UPDATE sessions SET strength = ? WHERE id = ?', [strength, id]);
+}
+
 export async function listSessions(db: Database, userId: number, now: number): Promise<Session[]> {
   return db.all<Session>(
     `SELECT ${sessionColumns} FROM sessions WHERE sessions.user_id = ? AND expires_at > ? ORDER BY id`,
@@ -172,6 +187,7 @@ export function sessionList(now: number): ListSource {
     expires_at: 'date-time',
     ip_address: 'string',
     user_agent: 'string',
+    strength: 'string',
   } as const;
   return {
     ...tableList('sessions', columns, ['created_at', 'last_active_at', 'expires_at', 'user_id']),

@@ -5,18 +5,18 @@
  * server secret, and looked up by its SHA-256. After a change of the secret the tokens still authenticate by their
  * hash, and the next issue makes a new one.
  */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { timestamp } from '../../base/clock.ts';
 import { sha256Hex } from '../../base/ids.ts';
 import type { Database } from '../../store/database.ts';
 import type { ListSource } from '../../store/list-source.ts';
 import { rememberedFor } from '../../store/remembered.ts';
+import { opened, sealed } from './sealing.ts';
 import type { User, UserRow } from './users.ts';
 import { userColumns, userOf } from './users.ts';
 
 const TOKEN_BYTES = 20;
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
+const PURPOSE = 'svc tokens';
 
 export function isTokenText(text: string): boolean {
   return /^[0-9a-f]{40}$/.test(text);
@@ -34,14 +34,14 @@ export async function issueToken(
       'SELECT sealed FROM tokens WHERE user_id = ?',
       [userId],
     );
-    const known = row === null ? null : opened(row.sealed, serverSecret);
+    const known = row === null ? null : opened(row.sealed, serverSecret, PURPOSE);
     if (known !== null) return { value: known, isNew: false };
     const value = randomBytes(TOKEN_BYTES).toString('hex');
     await tx.run(
       `INSERT INTO tokens (user_id, token_hash, sealed, created_at) VALUES (?, ?, ?, ?)
        ON CONFLICT (user_id) DO UPDATE SET token_hash = excluded.token_hash, sealed = excluded.sealed,
          created_at = excluded.created_at, last_used_at = NULL`,
-      [userId, sha256Hex(value), sealed(value, serverSecret), timestamp(now)],
+      [userId, sha256Hex(value), sealed(value, serverSecret, PURPOSE), timestamp(now)],
     );
     return { value, isNew: true };
   });
@@ -94,31 +94,4 @@ export const tokenList: ListSource = {
 
 export async function hasToken(db: Database, userId: number): Promise<boolean> {
   return (await db.get('SELECT 1 FROM tokens WHERE user_id = ?', [userId])) !== null;
-}
-
-function keyFrom(serverSecret: Uint8Array): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', serverSecret, new Uint8Array(), 'svc tokens', 32));
-}
-
-function sealed(value: string, serverSecret: Uint8Array): Uint8Array {
-  const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', keyFrom(serverSecret), iv);
-  const text = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
-  return new Uint8Array(Buffer.concat([iv, cipher.getAuthTag(), text]));
-}
-
-function opened(bytes: Uint8Array, serverSecret: Uint8Array): string | null {
-  try {
-    const decipher = createDecipheriv(
-      'aes-256-gcm',
-      keyFrom(serverSecret),
-      bytes.subarray(0, IV_BYTES),
-    );
-    decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-    const text = decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES));
-    return Buffer.concat([text, decipher.final()]).toString('utf8');
-  } catch {
-    // Sealed under another secret.
-    return null;
-  }
 }

@@ -8,6 +8,7 @@ import {
   resetPassword,
   setUserStatus,
 } from '../../operations/accounts/users.ts';
+import { resetFactorsOf } from '../../operations/accounts/second-factors.ts';
 import { jsonReply } from '../../http/reply/reply.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import {
@@ -48,6 +49,9 @@ export const userRoutes = new Elysia({ name: 'users', prefix: '/admin/users' })
       }),
     },
   )
+  .delete('/:user_id/second-factors', answersDone(resetFactorsOf, 'user_id'), {
+    describes: describeChange('Remove all second factors of a user', [400, 404, 422]),
+  })
   .put(
     '/:user_id/status',
     async ({ ask }) => {

@@ -11,8 +11,10 @@ import { ingestCredentials } from '../../accounts/identity/ingest-credentials.ts
 import type { RequestCredentials } from '../../accounts/identity/method.ts';
 import type { Caller, Principal } from '../../accounts/rights/principal.ts';
 import { getUser } from '../../accounts/identity/users.ts';
+import { requiresFactor } from '../../accounts/factors/required.ts';
 import { setCurrentPerson } from '../../base/scheduling/current-person.ts';
 import { AppError } from '../../base/errors.ts';
+import type { MaybePromise } from '../../base/scheduling/maybe-promise.ts';
 import type { Context } from '../context.ts';
 import { isSafeMethod, readOnlyMode } from '../route.ts';
 import { peekFormField } from '../body/form-body.ts';
@@ -30,6 +32,8 @@ export async function admit(context: Context): Promise<void> {
   if (credentials !== null) {
     const found = authenticate(services, credentials);
     identify(context, found instanceof Promise ? await found : found);
+    const isUnproven = lacksFactor(context);
+    if (isUnproven instanceof Promise ? await isUnproven : isUnproven) refuseUnproven(context);
   }
   if (rules.access !== 'public' && context.caller === null) throw notAuthenticated();
   if (isSafeMethod(context.method) || comesFromTrustedPage(context)) {
@@ -109,6 +113,27 @@ function identify(context: Context, found: Authentication): void {
   if (found.renewedSession || sent !== csrf) {
     context.setCookie('svc_csrf', csrf);
   }
+}
+
+/** Whether the account has to have a second factor, and signed in without one. */
+function lacksFactor({ caller, session, services }: Context): MaybePromise<boolean> {
+  if (caller?.credential !== 'session' || session?.strength !== 'password') return false;
+  const user = { id: caller.userId, isSuperuser: caller.isSuperuser };
+  return requiresFactor(services.db, user, services.config.second_factor);
+}
+
+/** Throws `second-factor-missing`; where anonymous callers are answered, the caller is one. */
+function refuseUnproven(context: Context): void {
+  const { access, admitsUnproven } = context.rules;
+  if (admitsUnproven === true) return;
+  if (access === 'public' && !context.wantsHtml) {
+    context.caller = null;
+    return;
+  }
+  throw new AppError(
+    'second-factor-missing',
+    'This account needs a second factor: add one in your profile',
+  );
 }
 
 /** Browsers send a remembered Basic header by themselves, like a cookie. */

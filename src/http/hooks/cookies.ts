@@ -12,6 +12,8 @@ const COOKIES = {
   svc_csrf: { maxAge: SESSION_SECONDS, httpOnly: false },
   // Of a link with a password, below its address only.
   svc_link: { maxAge: LINK_SECONDS, httpOnly: true },
+  // Between the password and the second factor.
+  svc_second: { maxAge: 300, httpOnly: true },
   svc_oidc_state: SIGN_IN,
   svc_oidc_verifier: SIGN_IN,
   svc_oidc_nonce: SIGN_IN,

@@ -23,6 +23,9 @@ export function errorReply(error: unknown, context: Context): Reply {
   if (status === 401 && redirects && context.wantsHtml) {
     return emptyReply(302, { Location: loginAddress(context), Vary: 'Accept' });
   }
+  if (failure.code === 'second-factor-missing' && redirects && context.wantsHtml) {
+    return emptyReply(302, { Location: '/profile#second-factor', Vary: 'Accept' });
+  }
   if (route.answersFailure !== undefined) return route.answersFailure(failure, context);
   return plainErrorReply(failure, context);
 }

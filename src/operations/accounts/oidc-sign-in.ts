@@ -36,6 +36,7 @@ export async function finishOidcSignIn(
     throw new AppError('invalid-credentials', 'Invalid credentials', { headers });
   }
   return startSession(services, browser, vouched.user, {
+    strength: 'provider',
     details: 'User logged in via OIDC',
     idToken: flow.idToken,
   });

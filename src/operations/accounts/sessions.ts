@@ -2,16 +2,20 @@ import type { App, AccountsApp } from '../../app.ts';
 import { ANY_CHALLENGE } from '../../accounts/identity/refusal.ts';
 import { checkPasswordLength, hashPassword } from '../../accounts/identity/passwords.ts';
 import type { Principal } from '../../accounts/rights/principal.ts';
+import { makeChallenge } from '../../accounts/factors/challenges.ts';
+import { hasFactor, useCode } from '../../accounts/factors/factors.ts';
 import {
   createSession,
   deleteSession,
   deleteSessionByToken,
   listSessions as findSessions,
   sessionList,
+  type Strength,
 } from '../../accounts/identity/sessions.ts';
 import type { User } from '../../accounts/identity/users.ts';
 import { getUserWithHash, replacePasswordHash } from '../../accounts/identity/users.ts';
 import { AppError } from '../../base/errors.ts';
+import { sha256Hex } from '../../base/ids.ts';
 import { type Origin, record } from '../access.ts';
 import { Input } from '../../base/json/input.ts';
 import { type Administrator, listOf } from '../administration.ts';
@@ -31,6 +35,14 @@ export interface StartedSession {
 interface LoginInput {
   readonly username: string;
   readonly password: string;
+  /** Of an authenticator app, or a recovery code. */
+  readonly code: string | null;
+}
+
+/** The password is right; a second factor is still needed. */
+export interface BegunSignIn {
+  readonly username: string;
+  readonly challenge: string;
 }
 
 /** Throws `invalid-request`. */
@@ -38,6 +50,7 @@ export function parseLogin(body: unknown): LoginInput {
   const input = new Input(body);
   const username = input.text('username');
   const password = input.text('password');
+  const code = input.raw('code') === undefined ? null : input.text('code');
   const grantType = input.raw('grant_type');
   if (grantType !== undefined && grantType !== null && grantType !== 'password') {
     input.refuse({
@@ -50,18 +63,18 @@ export function parseLogin(body: unknown): LoginInput {
   }
   input.finish();
   checkPasswordLengthOf(password, 'password');
-  return { username, password };
+  return { username, password, code };
 }
 
 /**
- * Signs in with a local password. Throws `invalid-credentials`, `permission-denied` while local login is off,
+ * Signs in with a local password, and with a code where the account has a second factor. Throws `invalid-credentials`, `permission-denied` while local login is off,
  * `throttled`, `unavailable`. Audited as `login`; failures as `login_failed`.
  */
 export async function login(
   services: App,
   browser: Browser,
-  { username, password }: LoginInput,
-): Promise<StartedSession> {
+  { username, password, code }: LoginInput,
+): Promise<StartedSession | BegunSignIn> {
   requireLocalLogin(services);
   const address = browser.clientAddress ?? '';
   const found = await services.localLogin.signIn({ username, password, address });
@@ -70,7 +83,34 @@ export async function login(
     throw new AppError('invalid-credentials', 'Invalid credentials', { headers });
   }
   const { user, passwordHash } = found;
-  return startSession(services, browser, user, { passwordHash });
+  const { db, serverSecret, clock } = services;
+  if (!(await hasFactor(db, user.id)))
+    return startSession(services, browser, user, { passwordHash });
+  if (code === null) {
+    const begun = { userId: user.id, proof: sha256Hex(passwordHash) };
+    const challenge = makeChallenge(serverSecret, 'second', begun, clock.now());
+    return { username: user.username, challenge };
+  }
+  await requireCode(services, browser, user, code);
+  return startSession(services, browser, user, { passwordHash, strength: 'two-factors' });
+}
+
+/** Throws `invalid-credentials`, `throttled`. */
+export async function requireCode(
+  services: App,
+  { clientAddress }: Origin,
+  { id, username }: Pick<User, 'id' | 'username'>,
+  code: string,
+): Promise<void> {
+  const { db, instanceKey, clock, localLogin } = services;
+  const source = { username, address: clientAddress ?? '' };
+  const isRight = await localLogin.checkFactor(
+    source,
+    async () => (await useCode(db, instanceKey, id, code, clock.now())) !== null,
+  );
+  if (isRight) return;
+  const headers = { 'WWW-Authenticate': ANY_CHALLENGE };
+  throw new AppError('invalid-credentials', 'That code is wrong or was used before', { headers });
 }
 
 /** Throws `permission-denied` while passwords of local accounts are not accepted. */
@@ -85,6 +125,7 @@ interface SessionFacts {
   readonly passwordHash?: string;
   /** For signing out at the identity provider. */
   readonly idToken?: string | null;
+  readonly strength?: Strength;
 }
 
 /**
@@ -95,7 +136,7 @@ export async function startSession(
   services: App,
   browser: Browser,
   user: User,
-  { details = 'User logged in', passwordHash, idToken = null }: SessionFacts = {},
+  { details = 'User logged in', passwordHash, idToken = null, strength }: SessionFacts = {},
 ): Promise<StartedSession> {
   const { db, clock } = services;
   if (browser.sessionToken !== null) await deleteSessionByToken(db, browser.sessionToken);
@@ -105,6 +146,7 @@ export async function startSession(
     userAgent: browser.userAgent,
     idToken,
     ...(passwordHash !== undefined && { passwordHash }),
+    ...(strength !== undefined && { strength }),
     now: clock.now(),
   });
   const by = { user: { userId: user.id }, origin: browser };
@@ -149,6 +191,7 @@ export interface SessionView {
   readonly ip_address: string | null;
   readonly user_agent: string | null;
   readonly current: boolean;
+  readonly strength: Strength;
 }
 
 export async function listSessions(services: App, caller: Principal): Promise<SessionView[]> {
@@ -161,6 +204,7 @@ export async function listSessions(services: App, caller: Principal): Promise<Se
     ip_address: session.ipAddress,
     user_agent: session.userAgent,
     current: session.id === caller.sessionId,
+    strength: session.strength,
   }));
 }
 

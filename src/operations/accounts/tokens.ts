@@ -6,6 +6,8 @@ import {
   revokeToken as revoke,
   tokenList,
 } from '../../accounts/identity/tokens.ts';
+import { needsFactor } from '../../accounts/factors/required.ts';
+import { requireCode } from './sessions.ts';
 import { requireUser } from './users.ts';
 import { AppError } from '../../base/errors.ts';
 import { type FieldErrors, typeName } from '../../events/intake/validation.ts';
@@ -30,6 +32,12 @@ export async function issueToken(
   const found = await localLogin.signIn({ ...input, address: origin.clientAddress ?? '' });
   if (found === null) return { errors: { non_field_errors: [UNABLE] } };
   const { user } = found;
+  if (await needsFactor(db, user, services.config.second_factor)) {
+    const { code } = body as { code?: unknown };
+    if (typeof code !== 'string')
+      return { errors: { code: ['This account has a second factor: its code is required.'] } };
+    await requireCode(services, origin, user, code);
+  }
   const { value, isNew } = await issue(db, instanceKey, user.id, clock.now());
   if (isNew) {
     const by = { user: { userId: user.id }, origin };

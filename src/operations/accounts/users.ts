@@ -1,4 +1,5 @@
 import type { AccountsApp } from '../../app.ts';
+import { hasFactor } from '../../accounts/factors/factors.ts';
 import { type ApiKey, listApiKeys } from '../../accounts/identity/api-keys.ts';
 import { type Group, groupsOfUsers, listGroupsOf } from '../../accounts/rights/groups.ts';
 import { checkPasswordLength, hashPassword } from '../../accounts/identity/passwords.ts';
@@ -56,6 +57,7 @@ export interface UserWithBelongings {
   /** Revoked ones included, by id. */
   readonly keys: readonly ApiKey[];
   readonly hasToken: boolean;
+  readonly hasFactor: boolean;
 }
 
 /** Throws `not-found`. */
@@ -72,6 +74,7 @@ export async function readUser(
     sessions: await listSessions(db, userId, clock.now()),
     keys: await listApiKeys(db, { userId }),
     hasToken: await hasToken(db, userId),
+    hasFactor: await hasFactor(db, userId),
   };
 }
 

@@ -1,14 +1,16 @@
 /** @jsxImportSource @kitajs/html */
 import { Elysia } from 'elysia';
 import { loginModel, messageModel } from '../../api/account-models.ts';
+import { ANY_CHALLENGE } from '../../accounts/identity/refusal.ts';
 import { AppError } from '../../base/errors.ts';
 import { isForm } from '../../http/body/form-body.ts';
 import type { Context } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { browserOf, safeNext, signedIn } from '../../http/hooks/session.ts';
-import type { Reply } from '../../http/reply/reply.ts';
+import { type Reply, redirectReply } from '../../http/reply/reply.ts';
 import { login, parseLogin, requireLocalLogin } from '../../operations/accounts/sessions.ts';
 import { pageReply } from '../page-reply.ts';
+import { PasskeyButton } from './passkey-button.tsx';
 import { PostForm, UserNameBox } from '../parts/forms.tsx';
 import { Problem } from '../parts/messages.tsx';
 import type { Page } from '../frame.tsx';
@@ -19,6 +21,7 @@ export const loginRoute = new Elysia({ name: 'login', prefix: '/auth' })
     checks: {
       access: 'public',
       neverRedirects: true,
+      admitsUnproven: true,
       requiresOwnOrigin: true,
       isExemptFromReadOnly: true,
     },
@@ -62,13 +65,22 @@ async function postLogin(context: Context): Promise<Reply> {
   const next = safeNext(textMember(body, 'next') ?? context.queryValue('next'));
   try {
     const started = await login(context.services, browserOf(context), parseLogin(body));
-    return signedIn(context, started, isFormBody ? next : null);
+    if ('token' in started) return signedIn(context, started, isFormBody ? next : null);
+    if (!isFormBody || !context.wantsHtml) throw codeNeeded();
+    context.setCookie('svc_second', started.challenge);
+    return redirectReply(`/auth/second?next=${encodeURIComponent(next)}`, 303);
   } catch (error) {
     const isShown = error instanceof AppError && SHOWN_IN_FORM.has(error.status);
     if (!isShown || !context.wantsHtml) throw error;
     const username = textMember(body, 'username') ?? '';
     return loginForm(context, { next, username, error });
   }
+}
+
+function codeNeeded(): AppError {
+  const headers = { 'WWW-Authenticate': ANY_CHALLENGE };
+  const text = 'This account has a second factor: send its code as `code`';
+  return new AppError('invalid-credentials', text, { headers });
 }
 
 /** Failures that the form itself can correct. */
@@ -123,6 +135,7 @@ interface LoginView {
 export const loginPage: Page<LoginView> = {
   name: 'login',
   layout: 'card',
+  scripts: ['passkey.js'],
   title: () => 'Sign in',
   content: ({ next, problem, username, hasPasswordForm, hasOidc, isFirstRun }, frame) => (
     <>
@@ -154,6 +167,7 @@ export const loginPage: Page<LoginView> = {
             />
           </label>
           <button type="submit">Sign in</button>
+          <PasskeyButton address="/auth/passkey" next={next} label="Sign in with a passkey" />
         </PostForm>
       ) : (
         <p>Signing in with a password is switched off on this site.</p>

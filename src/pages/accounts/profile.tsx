@@ -22,6 +22,16 @@ import {
   type NewApiKeyView,
   revokeApiKey,
 } from '../../operations/accounts/api-keys.ts';
+import { renderSVG } from 'uqr';
+import { siteIn } from '../../api/second-factors.ts';
+import {
+  beginApp,
+  confirmApp,
+  describeFactors,
+  removeFactor,
+  renewRecoveryCodes,
+} from '../../operations/accounts/second-factors.ts';
+import { type Enrolment, type FactorsShown, SecondFactors } from './second-factors.tsx';
 import { hasOwnToken, revokeOwnToken } from '../../operations/accounts/tokens.ts';
 import { browserName } from '../browser-name.ts';
 import { idOf, keyRequest, problemText } from '../form-request.ts';
@@ -37,11 +47,14 @@ const NOTICES: Readonly<Record<string, string>> = {
   'end-session': 'The session is over.',
   'revoke-key': 'The key no longer works.',
   'revoke-token': 'The token no longer works.',
+  'confirm-app': 'The app is added.',
+  'remove-factor': 'It is removed.',
+  passkey: 'The passkey is added.',
 };
 
 export const profileRoute = new Elysia({ name: 'profile' })
   .use(lifecycle)
-  .guard({ checks: { access: 'user', refusesScopedKeys: true } })
+  .guard({ checks: { access: 'user', refusesScopedKeys: true, admitsUnproven: true } })
   .get('/profile', ({ ask }) => profile(ask, { notice: NOTICES[ask.queryValue('done') ?? ''] }), {
     describes: {
       summary: 'Show your profile',
@@ -66,11 +79,14 @@ export const profileRoute = new Elysia({ name: 'profile' })
 interface Shown {
   readonly notice?: string | undefined;
   readonly newKey?: NewApiKeyView;
+  readonly enrolment?: Enrolment;
+  readonly recoveryCodes?: readonly string[];
   readonly error?: AppError;
 }
 
-async function profile(context: Context, { notice, newKey, error }: Shown): Promise<Reply> {
+async function profile(context: Context, shown: Shown): Promise<Reply> {
   const { services, user } = context;
+  const { notice, newKey, error, enrolment = null, recoveryCodes = null } = shown;
   const view = {
     username: user.username,
     isSuperuser: user.isSuperuser,
@@ -79,6 +95,12 @@ async function profile(context: Context, { notice, newKey, error }: Shown): Prom
     sessions: await listSessions(services, user),
     keys: await listApiKeys(services, user),
     hasToken: await hasOwnToken(services, user),
+    factors: {
+      ...(await describeFactors(services, user)),
+      enrolment,
+      recoveryCodes,
+      hasPasskeys: siteIn(context) !== null,
+    },
     newKey: newKey ?? null,
     notice: notice ?? null,
     problem: error === undefined ? null : problemText(error),
@@ -118,6 +140,23 @@ async function act(context: Context, fields: ReadonlyMap<string, string>): Promi
       const newKey = await createApiKey(services, user, origin, keyRequest(field));
       return profile(context, { newKey, notice: 'The key is made.' });
     }
+    case 'begin-app': {
+      const asked = { password: field('password'), name: field('name') };
+      const { secret, uri } = await beginApp(services, user, origin, asked);
+      return profile(context, { enrolment: { secret, uri, picture: renderSVG(uri) } });
+    }
+    case 'confirm-app': {
+      const codes = await confirmApp(services, user, origin, field('code'));
+      if (codes === null) break;
+      return profile(context, { recoveryCodes: codes, notice: NOTICES[action] });
+    }
+    case 'new-recovery-codes': {
+      const codes = await renewRecoveryCodes(services, user, origin, field('password'));
+      return profile(context, { recoveryCodes: codes });
+    }
+    case 'remove-factor':
+      await removeFactor(services, user, origin, idOf(field('id')), field('password'));
+      break;
     default:
       throw new AppError('bad-request', 'The form names no action');
   }
@@ -133,6 +172,7 @@ interface ProfileView {
   readonly sessions: readonly SessionView[];
   readonly keys: readonly ApiKeyView[];
   readonly hasToken: boolean;
+  readonly factors: FactorsShown;
   /** Right after the key is made: its value is shown once. */
   readonly newKey: NewApiKeyView | null;
   readonly notice: string | null;
@@ -144,6 +184,7 @@ export const profilePage: Page<ProfileView> = {
   layout: 'wide',
   title: () => 'Your profile',
   styles: ['profile.css'],
+  scripts: ['passkey.js'],
   content: (view, frame) => (
     <>
       <p>
@@ -161,6 +202,9 @@ export const profilePage: Page<ProfileView> = {
       <Keys view={view} frame={frame} />
       <Token view={view} frame={frame} />
       <Sessions view={view} frame={frame} />
+      {view.hasPassword && (
+        <SecondFactors factors={view.factors} isReadOnly={view.isReadOnly} frame={frame} />
+      )}
       {!view.isReadOnly && <Password view={view} frame={frame} />}
     </>
   ),
@@ -192,9 +236,17 @@ const keyColumns: readonly Column<ApiKeyView, Around>[] = [
   },
 ];
 
+const STRENGTHS: Readonly<Record<SessionView['strength'], string>> = {
+  password: 'a password',
+  'two-factors': 'a password and a second factor',
+  passkey: 'a passkey',
+  provider: 'your organisation',
+};
+
 const sessionColumns: readonly Column<SessionView, Around>[] = [
   browser('user_agent'),
   text('Address', 'ip_address'),
+  text('With', ({ strength }) => STRENGTHS[strength]),
   cell('Signed in', (session) => <UtcTime at={session.created_at} />),
   cell('Last seen', (session) => <UtcTime at={session.last_active_at} />),
   {

@@ -9,6 +9,7 @@ import { findings } from './0009-findings.ts';
 import { alerts } from './0010-alerts.ts';
 import { versions } from './0011-versions.ts';
 import { links } from './0012-links.ts';
+import { secondFactors } from './0013-second-factors.ts';
 import { feed } from './0014-feed.ts';
 
 export const migrations: readonly Migration[] = [
@@ -22,5 +23,6 @@ export const migrations: readonly Migration[] = [
   alerts,
   versions,
   links,
+  secondFactors,
   feed,
 ];

@@ -71,6 +71,7 @@ export const admin: Command = {
     ),
     users('activate-user', 'Let a deactivated user in again.', USER),
     users('deactivate-user', 'Keep a user out and end his sessions; his keys stay stored.', USER),
+    users('reset-second-factors', 'Remove the second factors of a user who has lost them.', USER),
     groups('list-groups', 'List the groups with their permissions and members.', JSON_FLAG),
     groups('create-group', 'Create a group.', NAME, DESCRIPTION),
     groups('delete-group', 'Delete a group; its members lose what it gave them.', NAME),

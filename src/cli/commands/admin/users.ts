@@ -1,5 +1,6 @@
 import { checkUsername, findUser } from '../../../accounts/identity/users.ts';
 import { AppError } from '../../../base/errors.ts';
+import { resetFactorsOf } from '../../../operations/accounts/second-factors.ts';
 import * as operations from '../../../operations/accounts/users.ts';
 import { type AdminCall, type AdminWork, onAccounts } from '../../administration.ts';
 import { newPassword } from '../../password-prompt.ts';
@@ -63,6 +64,12 @@ const deactivateUser: AdminWork = async (call) => {
   return `Deactivated user '${username}' (${ended} session(s) revoked)\n`;
 };
 
+const resetFactors: AdminWork = async ({ accounts, operator, text }) => {
+  const { id, username } = await requireUserNamed(accounts, text('username'));
+  const count = await resetFactorsOf(accounts, operator, id);
+  return `Removed ${count} second factor(s) of '${username}'\n`;
+};
+
 async function setStatus({ accounts, operator, text }: AdminCall, isActive: boolean) {
   const { id, username } = await requireUserNamed(accounts, text('username'));
   const body = async () => ({ is_active: isActive });
@@ -78,4 +85,5 @@ export const users = onAccounts({
   'change-password': changePassword,
   'activate-user': activateUser,
   'deactivate-user': deactivateUser,
+  'reset-second-factors': resetFactors,
 });

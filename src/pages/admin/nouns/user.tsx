@@ -12,6 +12,7 @@ import {
   removeMember,
 } from '../../../operations/accounts/groups.ts';
 import { searchesOfUser } from '../../../operations/events/saved-searches.ts';
+import { resetFactorsOf } from '../../../operations/accounts/second-factors.ts';
 import { revokeTokenOf } from '../../../operations/accounts/tokens.ts';
 import {
   deleteUser,
@@ -44,7 +45,7 @@ import { sessionQuestion } from './sessions.tsx';
 import { tokenQuestion } from './tokens.tsx';
 import { endSession } from '../../../operations/accounts/sessions.ts';
 
-interface UserData extends Pick<UserWithBelongings, 'user' | 'hasToken'> {
+interface UserData extends Pick<UserWithBelongings, 'user' | 'hasToken' | 'hasFactor'> {
   readonly groups: Listing<Group>;
   readonly keys: Listing<Omit<ApiKey, 'keyHash'>>;
   readonly sessions: Listing<Session>;
@@ -141,7 +142,7 @@ export const user = adminPage<UserData>({
     };
   },
   content: (data, around) => {
-    const { user: found, groups, keys, sessions, isSelf, hasToken } = data;
+    const { user: found, groups, keys, sessions, isSelf, hasToken, hasFactor } = data;
     const { username } = found;
     const { entered, mayChange } = around.state;
     return (
@@ -162,6 +163,7 @@ export const user = adminPage<UserData>({
             ) : (
               <Act {...around} action="activate" label="Activate" about={username} asks={false} />
             )}
+            {hasFactor && act(around, 'reset-factors', 'Remove second factors', `of ${username}`)}
             {act(around, 'delete-user', 'Delete', username)}
           </div>
         )}
@@ -281,6 +283,23 @@ export const user = adminPage<UserData>({
         };
       },
       run: (sent) => deleteUser(sent.services, sent.admin, userIdOf(sent)),
+    },
+    'reset-factors': {
+      done: 'The user signs in with the password alone, and can add a second factor again.',
+      asks: async (sent) => {
+        const { username } = await belongingsOf(sent);
+        return {
+          title: `Remove the second factors of ${username}?`,
+          effects: [
+            'For somebody who lost them: make sure that it is them who asks.',
+            `${username} signs in with the password alone until another one is added.`,
+          ],
+          button: 'Remove them',
+        };
+      },
+      run: async (sent) => {
+        await resetFactorsOf(sent.services, sent.admin, userIdOf(sent));
+      },
     },
     'join-group': {
       done: 'The user is in the group.',
