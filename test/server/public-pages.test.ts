@@ -22,6 +22,7 @@ import { eventsPage } from '../../src/pages/events/events.tsx';
 import { savedSearchesPage } from '../../src/pages/events/saved-searches.tsx';
 import { findingPage } from '../../src/pages/findings/finding.tsx';
 import { findingsPage } from '../../src/pages/findings/findings.tsx';
+import { secondFactorPage } from '../../src/pages/accounts/second-factor.tsx';
 import { profilePage } from '../../src/pages/accounts/profile.tsx';
 import { readingPage } from '../../src/pages/files/file-being-read.tsx';
 import { rowPage, type RowView } from '../../src/pages/files/row-page.tsx';
@@ -404,6 +405,11 @@ describe('DS-184, DS-208: pages', () => {
         hasOidc: true,
         isFirstRun: true,
       },
+      frame,
+    ),
+    'second-factor': renderPage(
+      secondFactorPage,
+      { next: EVIL, problem: EVIL, hasPasskeys: true },
       frame,
     ),
     'file-layout': renderPage(
