@@ -95,6 +95,34 @@ describe.each(['stripping', 'keeping'])('behind a %s proxy', (name) => {
     expect((await signedIn(`${BASE}/auth/me`)).status).toBe(200);
   });
 
+  test('a link, its pages and its cookie stay below the path', async () => {
+    const made = await signedIn(`${BASE}/auth/links`, {
+      method: 'POST',
+      headers: {
+        Origin: 'https://example.org',
+        'X-CSRF-Token': /svc_csrf=([^;]*)/.exec(cookies.join())![1]!,
+      },
+      body: JSON.stringify({ resource: 'a', password: PASSWORD }),
+    });
+    const { url } = (await made.json()) as { url: string };
+    const { pathname } = new URL(url);
+    expect(url).toBe(`https://example.org${pathname}`);
+    expect(pathname).toStartWith(`${BASE}/s/`);
+    const body = new URLSearchParams({ password: PASSWORD });
+    const entered = await ask(pathname, { method: 'POST', body, headers: HTML });
+    const [cookie] = entered.headers.getSetCookie();
+    expect(cookie).toContain(`Path=${pathname}`);
+    const sent = { ...HTML, Cookie: cookie!.split(';')[0]! };
+    const front = await ask(entered.headers.get('Location')!, { headers: sent });
+    expect(front.headers.get('Location')).toBe(`${pathname}ui/a/`);
+    const page = await (await ask(`${pathname}ui/a/`, { headers: sent })).text();
+    expect(page).toContain(`data-base="${pathname.slice(0, -1)}"`);
+    const addresses = [...page.matchAll(/\s(?:href|src|action)="(\/[^"]*)"/g)].map(
+      ([, one]) => one!,
+    );
+    expect(addresses.filter((one) => !one.startsWith(pathname))).toEqual([]);
+  });
+
   test('every address of a page leads below the path, and is there', async () => {
     const seen = new Set<string>();
     for (const path of [

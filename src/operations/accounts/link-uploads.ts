@@ -17,6 +17,9 @@ export async function uploadFolder(services: App, { link }: Principal): Promise<
   return (await refusalOf(services, makerOf(link), folder)) === null ? folder : null;
 }
 
+/** Each file counts as at least so many bytes of the room, as it does on a disk. */
+const LEAST_BYTES = 4096;
+
 interface Received {
   /** As it was sent; it may be stored under another name. */
   readonly filename: string;
@@ -40,7 +43,8 @@ export async function uploadThroughLink(
   const { link } = caller;
   if (folder === null || link === undefined) throw mayNot();
   const most = uploadRules(services.config.upload).maxBytes;
-  const room = Math.min(bytes ?? most, most);
+  const size = Math.min(bytes ?? most, most);
+  const room = Math.max(size, LEAST_BYTES);
   if (!(await takeLinkRoom(services.db, link.id, room))) {
     throw new AppError('too-large', 'This link takes no file of that size any more');
   }
@@ -53,9 +57,9 @@ export async function uploadThroughLink(
     const stored = await uploadFile(services, sender, origin, free, requireStanding, {
       folder,
       refusal: async () => ((await uploadFolder(services, caller)) === null ? mayNot() : null),
-      rules: { overwrites: false, allowsHandlers: false, maxBytes: room },
+      rules: { overwrites: false, allowsHandlers: false, maxBytes: size },
     });
-    used = stored.size;
+    used = Math.max(stored.size, LEAST_BYTES);
     return { filename: named.name, size: stored.size, checksum: stored.checksum };
   } catch (error) {
     throw error instanceof AppError && error.code === 'conflict' ? tryAgain() : error;
