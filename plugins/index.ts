@@ -1,4 +1,5 @@
 import type { Kind } from '../src/docroot/kind.ts';
+import { alert } from './alert/kind.ts';
 import { csv } from './csv/kind.ts';
 import { dashboard } from './dashboard/kind.ts';
 import { dbf } from './dbf/kind.ts';
@@ -24,6 +25,7 @@ export const kinds: readonly Kind[] = [
   html,
   markdown,
   dashboard,
+  alert,
   file,
   media,
 ];

@@ -13,6 +13,7 @@ import type { Log } from './base/log.ts';
 import { isLoopback } from './base/ip-network.ts';
 import { version } from './base/version.ts';
 import type { Config } from './config/settings.ts';
+import { followAlertFiles } from './operations/alerts/alert-files.ts';
 import { alertSearchOf } from './operations/alerts/alert-search.ts';
 import { factsOf, listReadable } from './operations/files/resources.ts';
 import { API_ROLE } from './handlers/handlers.ts';
@@ -114,6 +115,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     throw error;
   }
   await deliveries.start();
+  const alertFiles = followAlertFiles(app);
   alerts.start();
   const stopUpkeep = startUpkeep(app, services);
   const certificate = certificateRenewal(app, { server, listeners }, tls);
@@ -132,6 +134,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     unserved: app.registry.unserved().length,
     reload: (fresh) => {
       const warnings = reload(app, certificate, fresh);
+      alertFiles.resync();
       listeners
         .follow()
         .catch((error: unknown) => log.error('syslog listeners did not open', { error }));
@@ -141,6 +144,8 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
       stopUpkeep();
       stopFollowing();
       app.tails.close();
+      alertFiles.stop();
+      await alertFiles.settled();
       await alerts.stop();
       app.subscribers.close();
       await deliveries.stop();

@@ -98,7 +98,7 @@ describe('who may import whom', () => {
         return isPlugin ? !isOwn : !/^src\/(?:app|workers)\.ts$/.test(file);
       }
       if (!isPlugin || !target.startsWith('src/')) return false;
-      return !/^src\/(?:base\/|tables\/|config\/nearest-name\.ts$|docroot\/(?:kind|dashboard)\.ts$)/.test(
+      return !/^src\/(?:base\/|tables\/|config\/nearest-name\.ts$|docroot\/(?:kind|dashboard)\.ts$|alerts\/definition\.ts$)/.test(
         target,
       );
     });

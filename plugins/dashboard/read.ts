@@ -1,8 +1,9 @@
-/** YAML 1.2, core schema, one document without aliases, checked member by member against the schema. */
-import { LineCounter, parseDocument, type Document } from 'yaml';
+/** One document of YAML without aliases, checked member by member against the schema. */
+import type { Document } from 'yaml';
 import { unreadable } from '../../src/base/errors.ts';
 import type { FileSource } from '../../src/base/files/file-source.ts';
 import { readText } from '../../src/base/text/text-bytes.ts';
+import { parseYaml } from '../../src/base/text/yaml-text.ts';
 import { type Dashboard, dashboardSchema, MAX_PANELS } from '../../src/docroot/dashboard.ts';
 import { checkNode, Mistake } from './check-node.ts';
 import { checkMeaning } from './check-meaning.ts';
@@ -29,28 +30,9 @@ export async function textOf(source: FileSource, rel: string): Promise<string> {
 
 /** Throws `unreadable-file` with the line of the first mistake. */
 export function parseDashboard(text: string, rel: string): ParsedDashboard {
-  const lines = new LineCounter();
+  const { document, lineAt } = parseYaml(text, rel);
   const wrong = (at: number, reason: string, cause?: unknown): Error =>
-    unreadable(`Cannot read '${rel}': line ${lines.linePos(at).line}: ${reason}`, cause);
-  let document: Document;
-  try {
-    document = parseDocument(text, {
-      schema: 'core',
-      merge: false,
-      resolveKnownTags: false,
-      prettyErrors: false,
-      logLevel: 'error',
-      lineCounter: lines,
-    });
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw unreadable(`Cannot read '${rel}': nested too deeply`, error);
-  }
-  const [first] = [...document.errors, ...document.warnings];
-  if (first !== undefined) {
-    const isSecond = first.code === 'MULTIPLE_DOCS';
-    throw wrong(first.pos[0], isSecond ? 'a second document begins here' : first.message);
-  }
+    unreadable(`Cannot read '${rel}': line ${lineAt(at)}: ${reason}`, cause);
   try {
     const dashboard = checkNode(document.contents, dashboardSchema, '') as Dashboard;
     const panels = dashboard.rows.reduce((sum, row) => sum + row.panels.length, 0);

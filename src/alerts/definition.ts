@@ -6,7 +6,9 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { TimeZone } from '../base/time-zone.ts';
 import { suggestion } from '../config/nearest-name.ts';
+import { templateFaults } from '../deliveries/check.ts';
 import { deliverySchema } from '../deliveries/target.ts';
+import { ALERT_SAMPLE } from '../findings/finding-message.ts';
 import { SEVERITIES } from '../findings/finding.ts';
 import { BadSchedule, durationMs, scheduleOf } from './schedule.ts';
 
@@ -145,12 +147,17 @@ export type AlertCondition = NonNullable<AlertDefinition['when']>;
 export type MuteWindow = NonNullable<AlertDefinition['mute']>[number];
 
 export interface DefinitionProblem {
+  /** Of the text at that place, from 1; absent where the whole value is meant. */
+  readonly line?: number;
   /** From the definition on: names, and positions in lists. */
   readonly path: readonly (string | number)[];
   readonly text: string;
 }
 
-/** The definition when it is right, else everything that is wrong. Queries and deliveries are judged by others. */
+/**
+ * The definition when it is right, else everything that is wrong. What queries and deliveries need of the server is
+ * judged by others.
+ */
 export function checkDefinition(
   given: unknown,
 ): { readonly definition: AlertDefinition } | { readonly problems: readonly DefinitionProblem[] } {
@@ -245,7 +252,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function* meaningProblems(definition: AlertDefinition): Generator<DefinitionProblem> {
-  const { query, savedsearch, schedule, timezone = 'UTC', when, by, throttle } = definition;
+  const { query, savedsearch, schedule, timezone = 'UTC', when, by } = definition;
   if ((query === undefined) === (savedsearch === undefined))
     yield {
       path: [query === undefined ? 'title' : 'savedsearch'],
@@ -300,12 +307,10 @@ function* meaningProblems(definition: AlertDefinition): Generator<DefinitionProb
       path: ['by'],
       text: `means nothing for '${when.type}', which is about all rows together`,
     };
-  if (
-    throttle !== undefined &&
-    definition.deliveries === undefined &&
-    definition.when === undefined
-  )
-    return;
+  for (const [at, target] of (definition.deliveries ?? []).entries()) {
+    for (const { path, text, line } of templateFaults(target, ALERT_SAMPLE))
+      yield { path: ['deliveries', at, ...path], text, ...(line !== null && { line }) };
+  }
   for (const [at, window] of (definition.mute ?? []).entries())
     yield* muteProblems(window, ['mute', at]);
 }

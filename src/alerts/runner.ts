@@ -82,6 +82,8 @@ const LAST_ROWS = 100;
 const LAST_ROW_BYTES = 64 * 1024;
 const MAX_ERROR = 1_000;
 
+const UNRUNNABLE: ReadonlySet<Alert['state']> = new Set(['unapproved', 'broken', 'gone']);
+
 interface Ended {
   readonly run: ClaimedRun;
   readonly alert: Alert;
@@ -276,6 +278,8 @@ export class AlertRunner {
     before: ReadonlyMap<string, KeyState>,
   ): Promise<Ended['outcome']> {
     const { perform, log } = this.#options;
+    // A file may have changed since the run was claimed.
+    if (UNRUNNABLE.has(alert.state)) return { kind: 'error', text: alert.problem ?? alert.state };
     let performed: Performed;
     try {
       performed = await perform({ ownerId: alert.ownerId, definition }, slot, this.#stop.signal);

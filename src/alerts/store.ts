@@ -120,6 +120,15 @@ export async function getAlert(db: Database, id: number): Promise<Alert | null> 
   return row === null ? null : alertOf(row);
 }
 
+export async function findFileAlert(db: Database, source: string): Promise<Alert | null> {
+  const row = await db.get<AlertRow>('SELECT * FROM alerts WHERE source = ?', [source]);
+  return row === null ? null : alertOf(row);
+}
+
+export async function fileAlerts(db: Database): Promise<Alert[]> {
+  return (await db.all<AlertRow>("SELECT * FROM alerts WHERE source <> ''")).map(alertOf);
+}
+
 /** By title, then id, behind `after`; without those whose file is gone. */
 export async function listAlerts(
   db: Database,

@@ -15,6 +15,7 @@ export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
   markdown: 'Markdown',
   html: 'HTML',
   dashboard: 'Dashboard',
+  alert: 'Alert',
   media: 'Media',
   handler: 'Program',
   file: 'Other file',
@@ -24,6 +25,7 @@ export const TYPE_NAMES: Readonly<Record<ResourceType, string>> = {
 export const TYPE_GROUPS: readonly (readonly [name: string, types: readonly ResourceType[]])[] = [
   ['Tables', ['csv', 'excel', 'parquet', 'json', 'sqlite', 'dbf']],
   ['Dashboards', ['dashboard']],
+  ['Alerts', ['alert']],
   ['Documents', ['markdown', 'html']],
   ['Files', ['file']],
   ['Media', ['media']],
@@ -37,6 +39,7 @@ const CALLED_BY_TYPE: ReadonlySet<ResourceType> = new Set([
   'markdown',
   'html',
   'dashboard',
+  'alert',
   'handler',
 ]);
 

@@ -84,12 +84,12 @@ export function stemOf(rel: string): string {
   return rel.slice(0, extensionStart(rel));
 }
 
-/** Lower case with its dot, both of a compressed table and of a dashboard; `''` when there is none. */
+/** Lower case with its dot, both of a compressed table and of a dashboard or an alert; `''` when there is none. */
 export function extensionOf(rel: string): string {
   return rel.slice(extensionStart(rel)).toLowerCase();
 }
 
-const DOUBLE = /\.(?:(?:csv|tsv|psv|ndjson|jsonl)\.(?:gz|zst)|dashboard\.yaml)$/i;
+const DOUBLE = /\.(?:(?:csv|tsv|psv|ndjson|jsonl)\.(?:gz|zst)|(?:dashboard|alert)\.yaml)$/i;
 
 function extensionStart(rel: string): number {
   const nameStart = rel.lastIndexOf('/') + 1;

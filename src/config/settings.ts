@@ -178,13 +178,14 @@ export const settings = {
       'html',
       'markdown',
       'dashboard',
+      'alert',
       'file',
       'media',
       'handler',
       'none',
     ],
     range:
-      'extension → csv, excel, parquet, json, sqlite, dbf, html, markdown, dashboard, file, media, handler, none',
+      'extension → csv, excel, parquet, json, sqlite, dbf, html, markdown, dashboard, alert, file, media, handler, none',
     refineName: extension,
     refuse: (name, value) =>
       value === 'handler' && !HANDLER_EXTENSIONS.has(name)

@@ -72,11 +72,11 @@ function problemsOf(given: unknown, context: Context): DeliveryProblem[] {
     case 'email':
       return problemsOfEmail(target, context);
     case 'index':
-      return templateProblems({ message: target.message }, context);
+      return templateFaults(target, context.sample);
     case 'dataset':
       return Object.keys(target.row).length === 0
         ? [problem(['row'], 'must name at least one column')]
-        : templateProblems(target.row, context, ['row']);
+        : templateFaults(target, context.sample);
   }
 }
 
@@ -100,21 +100,18 @@ function problemsOfWebhook(target: TargetOf<'webhook'>, context: Context): Deliv
       found.push(problem(['url'], error.message));
     }
   }
-  return [...found, ...templateProblems({ template }, context, [], true)];
+  return [...found, ...templateFaults(target, context.sample)];
 }
 
-function problemsOfEmail(
-  { to, subject, text }: TargetOf<'email'>,
-  context: Context,
-): DeliveryProblem[] {
-  const found = to.flatMap((address, index) =>
+function problemsOfEmail(target: TargetOf<'email'>, context: Context): DeliveryProblem[] {
+  const found = target.to.flatMap((address, index) =>
     isMailAddress(address)
       ? []
       : [problem(['to', index], `'${address}' is no e-mail address such as ops@example.org`)],
   );
   if (context.settings.smtp.host === '')
     found.push(problem(['type'], 'e-mail needs deliveries.smtp.host in the configuration'));
-  return [...found, ...templateProblems({ subject, text }, context)];
+  return [...found, ...templateFaults(target, context.sample)];
 }
 
 function unknownName(
@@ -130,9 +127,23 @@ function unknownName(
   ];
 }
 
-function templateProblems(
+/** What needs no configuration: mistakes in templates, with their lines. */
+export function templateFaults(target: DeliveryTarget, sample: Message): DeliveryProblem[] {
+  switch (target.type) {
+    case 'webhook':
+      return faultsIn({ template: target.template }, sample, [], true);
+    case 'email':
+      return faultsIn({ subject: target.subject, text: target.text }, sample);
+    case 'index':
+      return faultsIn({ message: target.message }, sample);
+    case 'dataset':
+      return faultsIn(target.row, sample, ['row']);
+  }
+}
+
+function faultsIn(
   templates: Readonly<Record<string, string | undefined>>,
-  { sample }: Context,
+  sample: Message,
   path: readonly string[] = [],
   isJson = false,
 ): DeliveryProblem[] {

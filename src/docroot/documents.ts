@@ -13,7 +13,7 @@ import { isUtf8Text } from '../base/text/text-bytes.ts';
 import type { CacheEntries, CacheKind } from './cache-entries.ts';
 import type { ReadDashboard } from './dashboard.ts';
 import type { DocumentRoot } from './document-root.ts';
-import type { Family, MediaMetadata, PictureSize, RenderedDocument } from './kind.ts';
+import type { Family, MediaMetadata, PictureSize, ReadAlert, RenderedDocument } from './kind.ts';
 import { openForRead, type OpenedFile } from './opener.ts';
 import type { Resource } from './registry/registry.ts';
 
@@ -24,7 +24,7 @@ const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 const ENTRY_BYTES = 500;
 const SAMPLE_BYTES = 64 * 1024;
 
-export type DocumentJobName = 'render' | 'dashboard' | 'metadata' | 'picture';
+export type DocumentJobName = 'render' | 'dashboard' | 'alert' | 'metadata' | 'picture';
 
 /** As a strong `ETag`: size, times and inode change with every write (file-stamp.ts). */
 export function versionOf({ inode, size, mtimeNs, ctimeNs }: FileStamp): string {
@@ -104,6 +104,11 @@ export class Documents {
   /** Throws `not-found`, `unreadable-file` with the line of what is wrong, and `too-large` as `rendered`. */
   async dashboard(resource: Resource): Promise<ReadDashboard> {
     return JSON.parse(await this.#read('dashboard', resource, 0)) as ReadDashboard;
+  }
+
+  /** Throws as `dashboard`. */
+  async alert(resource: Resource): Promise<ReadAlert> {
+    return JSON.parse(await this.#read('alert', resource, 0)) as ReadAlert;
   }
 
   /** Throws `unreadable-file` when the content is not of the kind, and `not-found`. */

@@ -3,6 +3,7 @@
  *
  * Readers run only in the `parse` child, which may be killed at any moment; they must not keep state between calls.
  */
+import type { AlertDefinition } from '../alerts/definition.ts';
 import type { FileSource, HeldFile } from '../base/files/file-source.ts';
 import type { DashboardPatch, Dashboard } from './dashboard.ts';
 import type { FilePreview } from '../tables/infer/file-preview.ts';
@@ -26,6 +27,7 @@ export type ResourceType =
   | 'html'
   | 'markdown'
   | 'dashboard'
+  | 'alert'
   | 'file'
   | 'media';
 
@@ -184,6 +186,12 @@ interface DashboardKind {
   patch(source: FileSource, rel: string, patch: DashboardPatch): Promise<string>;
 }
 
+export interface ReadAlert {
+  readonly definition: AlertDefinition;
+  /** SHA-256 of the bytes that were read. */
+  readonly hash: string;
+}
+
 export interface Kind {
   readonly type: ResourceType;
   readonly family: Family;
@@ -205,6 +213,8 @@ export interface Kind {
   /** Runs in the `parse` child under a time limit. Absent: the bytes are served unchanged. */
   render?(source: FileSource, order: DocumentOrder): Promise<RenderedDocument>;
   readonly dashboard?: DashboardKind;
+  /** Runs in the `parse` child; throws `unreadable-file` with the lines of what is wrong. */
+  alert?(source: FileSource, rel: string): Promise<ReadAlert>;
   /** As displayed; null when it is no picture. Runs in the `parse` child. */
   pictureSize?(source: FileSource): Promise<PictureSize | null>;
   /** Runs in the `parse` child; throws what its parser throws. */

@@ -23,6 +23,7 @@ import type {
   KindLimits,
   MediaMetadata,
   PictureSize,
+  ReadAlert,
   RenderedDocument,
   SheetName,
 } from '../kind.ts';
@@ -81,6 +82,7 @@ export function fileJobs(kinds: readonly Kind[]): ChildJobs {
       Response.json((await isPublished(body as FileOrder, kinds)) ? null : []),
     edit: (body) => editFile(body as EditOrder, kinds),
     render: async (body) => Response.json(await renderFile(body as DocumentFileOrder, kinds)),
+    alert: async (body) => Response.json(await readAlert(body as FileOrder, kinds)),
     dashboard: async (body) => Response.json(await readDashboard(body as FileOrder, kinds)),
     'patch-dashboard': async (body) =>
       Response.json(await patchDashboard(body as PatchOrder, kinds)),
@@ -191,6 +193,12 @@ async function renderFile(
   const { render } = kindOf(order, kinds);
   if (!render) throw new AppError('internal', `${order.type} files are served as they are`);
   return withFile(order, (source) => render(source, order));
+}
+
+async function readAlert(order: FileOrder, kinds: readonly Kind[]): Promise<ReadAlert> {
+  const { alert } = kindOf(order, kinds);
+  if (!alert) throw new AppError('internal', `${order.type} files are no alerts`);
+  return withFile(order, (source) => alert(source, order.rel));
 }
 
 async function readDashboard(order: FileOrder, kinds: readonly Kind[]): Promise<ReadDashboard> {

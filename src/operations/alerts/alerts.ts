@@ -20,6 +20,7 @@ import {
   countOwnAlerts,
   deleteAlert as remove,
   getAlert as get,
+  getRun,
   insertAlert,
   lastRuns,
   listAlerts as list,
@@ -28,12 +29,13 @@ import {
   setAlertState,
 } from '../../alerts/store.ts';
 import { recordWithin } from '../../accounts/audit/audit.ts';
-import { namesOfUsers } from '../../accounts/identity/users.ts';
+import { findUser, namesOfUsers } from '../../accounts/identity/users.ts';
 import { loadGrants } from '../../accounts/rights/permissions.ts';
 import type { Principal } from '../../accounts/rights/principal.ts';
 import { AppError, invalidRequest } from '../../base/errors.ts';
 import { ALERT_SAMPLE } from '../../findings/finding-message.ts';
 import { mayAccess, type Origin, record } from '../access.ts';
+import type { Administrator } from '../administration.ts';
 import { requireScope } from '../events/saved-searches.ts';
 import { findDeliveryProblems } from '../deliveries.ts';
 import { queryProblem } from './alert-search.ts';
@@ -243,6 +245,9 @@ export async function approveAlert(
   const alert = await requireSeen(services, caller, id);
   if (alert.source === '' || alert.definition === null)
     throw new AppError('conflict', alert.problem ?? 'Only the alert of a file is approved');
+  const owner = services.config.alerts.file_owner;
+  if (owner !== '')
+    throw new AppError('conflict', `Alerts in files run as '${owner}' (alerts.file_owner)`);
   if (!(await mayWriteFile(services, caller, alert)))
     throw new AppError('permission-denied', `Permission denied: write on ${alert.source}`);
   const [problem] = await problemsFor(services, caller, alert.definition);
@@ -339,19 +344,25 @@ async function problemsFor(
     ...(query === null ? [] : [query]),
     ...found.map(({ path, text, line }) => ({
       path: ['deliveries', ...path],
-      text: line === null ? text : `${text} (line ${line})`,
+      text,
+      ...(line !== null && { line }),
     })),
   ];
 }
 
 function wrongDefinition(problems: readonly DefinitionProblem[]): AppError {
   return invalidRequest(
-    ...problems.map(({ path, text }) => ({
+    ...problems.map(({ path, text, line }) => ({
       type: 'value_error',
       loc: ['body', ...path.map(String)],
-      msg: path.length === 0 ? text : `'${path.join('.')}' ${text}`,
+      msg: told(path, text, line),
     })),
   );
+}
+
+function told(path: DefinitionProblem['path'], text: string, line: number | undefined): string {
+  const where = line === undefined ? '' : `line ${line}: `;
+  return path.length === 0 ? text : `'${path.join('.')}' ${where}${text}`;
 }
 
 async function viewsOf(
@@ -418,7 +429,7 @@ async function mayAccessFile(
   { source }: Alert,
   verb: 'read' | 'write',
 ): Promise<boolean> {
-  const resource = registry.original(source);
+  const resource = registry.get(source);
   return resource !== null && mayAccess(await loadGrants(db, caller), resource, verb);
 }
 
@@ -467,4 +478,98 @@ function audit(
   title: string,
 ): Promise<void> {
   return record(services, { user, origin }, `${verb}_alert`, `alert/${id}`, title);
+}
+
+/** For the command line, where the operator sees all. */
+export async function listAllAlerts(
+  { db }: AccountsApp,
+  _admin: Administrator,
+): Promise<Omit<AlertView, 'may_change'>[]> {
+  const found = await list(db, { ownerId: null, limit: MAX_ADMIN_LIST });
+  const ids = found.map(({ id }) => id);
+  const runs = new Map<number, AlertRun>();
+  for (let at = 0; at < ids.length; at += LISTED)
+    for (const [id, run] of await lastRuns(db, ids.slice(at, at + LISTED))) runs.set(id, run);
+  const owners = found.flatMap(({ ownerId }) => (ownerId === null ? [] : [ownerId]));
+  const names = await namesOfUsers(db, [...new Set(owners)]);
+  return found.map((alert) => viewOf(alert, names, runs));
+}
+
+const MAX_ADMIN_LIST = 100_000;
+
+async function requireAny({ db }: AccountsApp, id: number): Promise<Alert> {
+  const alert = await get(db, id);
+  if (alert === null || alert.state === 'gone')
+    throw new AppError('not-found', `There is no alert ${id}`);
+  return alert;
+}
+
+/** With its last runs. Throws `not-found`. */
+export async function showAnyAlert(
+  services: AccountsApp,
+  _admin: Administrator,
+  id: number,
+): Promise<Omit<AlertView, 'may_change'> & { readonly runs: readonly AlertRun[] }> {
+  const alert = await requireAny(services, id);
+  const runs = await listRuns(services.db, id, { limit: 10 });
+  const names = await namesOfUsers(services.db, alert.ownerId === null ? [] : [alert.ownerId]);
+  const last = new Map(runs.slice(0, 1).map((run) => [id, run]));
+  return { ...viewOf(alert, names, last), runs };
+}
+
+/** Audited. Throws as `switchAlert`. */
+export async function switchAnyAlert(
+  services: AccountsApp,
+  admin: Administrator,
+  id: number,
+  isOn: boolean,
+): Promise<void> {
+  const alert = await requireAny(services, id);
+  await switchOne(services, alert, isOn);
+  await record(
+    services,
+    admin,
+    isOn ? 'enable_alert' : 'disable_alert',
+    `alert/${id}`,
+    alert.title,
+  );
+}
+
+/** The running server takes it up within a second. Audited. The answer is the id of the run. */
+export async function askForAnyRun(
+  services: AccountsApp,
+  admin: Administrator,
+  id: number,
+): Promise<number> {
+  const alert = await requireAny(services, id);
+  const runId = await askOnce(services, alert);
+  await record(services, admin, 'run_alert', `alert/${id}`, alert.title);
+  return runId;
+}
+
+/** As long as the file is what it is now, it runs with the rights of this user. Audited. Throws `not-found`, `conflict`. */
+export async function approveAnyAlert(
+  services: AccountsApp,
+  admin: Administrator,
+  { id, username }: { readonly id: number; readonly username: string },
+): Promise<void> {
+  const { db, clock } = services;
+  const user = await findUser(db, username);
+  if (user === null) throw new AppError('not-found', `There is no user '${username}'`);
+  const alert = await requireAny(services, id);
+  if (alert.source === '' || alert.definition === null || alert.hash === '')
+    throw new AppError('conflict', alert.problem ?? 'Only the alert of a file is approved');
+  const state = { ownerId: user.id, approvedHash: alert.hash, state: 'on', problem: null } as const;
+  await db.transaction((tx) => replaceAlert(tx, id, { ...alert, ...state }, clock.now()));
+  const details = `Approved '${alert.source}' to run with the rights of ${username}, sha256 ${alert.hash}`;
+  await record(services, admin, 'approve_alert', `alert/${id}`, details);
+}
+
+/** Null when there is none any more. */
+export function getAnyRun(
+  { db }: AccountsApp,
+  _admin: Administrator,
+  runId: number,
+): Promise<AlertRun | null> {
+  return getRun(db, runId);
 }

@@ -350,6 +350,7 @@ const GLYPHS: Readonly<Record<TreeEntry['type'], string>> = {
   html: 'code',
   markdown: 'page',
   dashboard: 'dashboard',
+  alert: 'code',
   file: 'file',
   media: 'media',
 };

@@ -30,6 +30,7 @@ const links = commandsOf(async () => (await import('./links.ts')).links);
 const files = commandsOf(async () => (await import('./files.ts')).files);
 const creation = commandsOf(async () => (await import('./create-permissions.ts')).creation);
 
+const alerts = commandsOf(async () => (await import('./alerts.ts')).alerts);
 const findings = commandsOf(async () => (await import('./findings.ts')).findings);
 
 const USER: Flag = ['--username <name>', 'Name of the user (required).'];
@@ -40,6 +41,7 @@ const RESOURCE: Flag = [
   'A resource, a pattern such as reports/*, * for all, or __root__ for uploads (required).',
 ];
 const ACTION: Flag = ['--action <verb>', 'read or write (required).'];
+const ALERT: Flag = ['--id <id>', 'Number of the alert (required).'];
 const FINDING: Flag = ['--id <id>', 'Number of the finding (required).'];
 const DESCRIPTION: Flag = ['--description <text>', 'What it is for.'];
 
@@ -127,6 +129,20 @@ export const admin: Command = {
       '--id <id>',
       'Number of the link, see list-links (required).',
     ]),
+    {
+      name: 'alerts',
+      summary: 'List, show, run, approve and switch alerts.',
+      describe: () => undefined,
+      commands: [
+        alerts('list', 'List the alerts.', JSON_FLAG),
+        alerts('show', 'Show an alert with its last runs.', ALERT, JSON_FLAG),
+        alerts('run', 'Let the running server run an alert now.', ALERT, JSON_FLAG),
+        alerts('approve', "Let a file's alert run with the rights of a user.", ALERT, USER),
+        alerts('enable', 'Turn an alert on.', ALERT),
+        alerts('disable', 'Turn an alert off.', ALERT),
+      ],
+      run: async () => 2,
+    },
     {
       name: 'findings',
       summary: 'List, show and change what alerts found.',
