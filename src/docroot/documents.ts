@@ -33,7 +33,7 @@ export function versionOf({ inode, size, mtimeNs, ctimeNs }: FileStamp): string 
 
 interface DocumentsOptions {
   readonly root: DocumentRoot;
-  readonly familyOf: (rel: string) => Family | null;
+  readonly familyOf: (rel: string) => Family | 'dashboard' | null;
   readonly cache: CacheEntries;
   /** Answers JSON text. Throws what the job threw, and `timed-out`. */
   readonly run: (job: DocumentJobName, resource: Resource, maxBytes: number) => Promise<string>;
@@ -68,8 +68,8 @@ export class Documents {
     options.cache.onForget((rel) => this.#forget(rel));
   }
 
-  /** Existing or not; null for unpublished extensions and for handlers, which have no page. */
-  familyOf(rel: string): Family | null {
+  /** Existing or not; null for unpublished extensions and for handlers, which have no page. Dashboards have two addresses. */
+  familyOf(rel: string): Family | 'dashboard' | null {
     return this.#options.familyOf(rel);
   }
 

@@ -251,6 +251,7 @@ export function openDocroot(options: DocrootOptions): Docroot {
       root,
       familyOf: (rel) => {
         const { type, family } = registry.get(rel) ?? kindOf(rel) ?? {};
+        if (type === 'dashboard') return type;
         return type === 'handler' ? null : (family ?? null);
       },
       cache,

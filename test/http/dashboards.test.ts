@@ -63,6 +63,7 @@ describe('DS-285 who may', () => {
   ])('%s', async (_, client, get, change) => {
     expect((await client().fetch(at('ops'))).status).toBe(get);
     expect((await client().fetch('/ops.dashboard.yaml')).status).toBe(get);
+    expect((await client().fetch('/ui/ops/')).status).toBe(get);
     expect((await patch(client(), 'ops', [])).status).toBe(change);
   });
 
@@ -80,6 +81,23 @@ describe('DS-285 who may', () => {
       (await (await reader.fetch(at(name))).text()).replaceAll(name, 'X');
     expect(await told('team/secret')).toBe(await told('team/nothing'));
   });
+});
+
+test('DS-285 what a panel runs takes values as parameters only', async () => {
+  const text = `title: t\nrows:\n  - panels:\n      - query: 'from shop/products | where sku={v} OR sku="{v}" | table sku'\n`;
+  writeFileSync(path('taken.dashboard.yaml'), text);
+  const query = await eventually(async () => {
+    const answer = await anna.fetch(at('taken'));
+    expect(answer.status).toBe(200);
+    const { queries } = (await answer.json()) as { queries: Record<string, { query: string }> };
+    return queries['0/0']!.query;
+  });
+  for (const v of ['x" OR sku="a', 'a" | from team', "' OR 1=1", '{v}', '*', 'a | head 1']) {
+    const body = JSON.stringify({ query, params: { v } });
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await anna.fetch('/search2/api/run/', { method: 'POST', body, headers });
+    expect([v, ((await answer.json()) as { rows?: unknown[] }).rows]).toEqual([v, []]);
+  }
 });
 
 test('DS-285 the file is read with its text as safe HTML', async () => {

@@ -18,6 +18,7 @@ const shared = sharedService({
     'deep/er/odd %2F name+?#.txt': 'odd',
     'page.html': '<p>page</p>',
     'notes.md': '# Notes\n',
+    'wall.dashboard.yaml': 'title: Wall # here\nrows: []\n',
     'dot.png': PIXELS,
     'hello.ts': `import { Elysia } from 'elysia';\nexport const router = new Elysia().get('/', () => 'hi');\n`,
   },
@@ -58,6 +59,7 @@ describe('resources/list', () => {
         ['svc:///many', 'many', 'many.csv', 'application/json'],
         ['svc:///notes', 'notes', 'notes.md', 'text/html'],
         ['svc:///page', 'page', 'page.html', 'text/html'],
+        ['svc:///wall', 'wall', 'wall.dashboard.yaml', 'application/yaml'],
       ],
     );
     for (const { uri, mimeType, name, annotations } of resources) {

@@ -26,8 +26,14 @@ export function resourcePaths(
   const { resource } = described;
   const address = encodePath(name);
   if (resource.type === 'handler') return [];
-  if (resource.family === 'content')
-    return [[`/${address}`, content(described, `/${address}`, parts)]];
+  if (resource.family === 'content') {
+    const paths: [string, JsonObject][] = [
+      [`/${address}`, content(described, `/${address}`, parts)],
+    ];
+    if (resource.type === 'dashboard')
+      paths.push([`/ui/${address}/`, page(described, `/ui/${address}/`, parts)]);
+    return paths;
+  }
   if (resource.family === 'media') {
     return [`/media/${address}`, `/ui/${address}`].map((path) => [
       path,

@@ -140,7 +140,7 @@ function readableOf(resources: readonly Resource[], grants: Grants): readonly Re
 function uiUrlOf({ canonical, type, family }: Resource, anchor: string | null): string {
   const path = encodePath(canonical);
   if (type === 'handler') return `/api/${path}/`;
-  if (family !== 'content') return `/ui/${path}`;
+  if (family !== 'content' || type === 'dashboard') return `/ui/${path}`;
   return anchor === null ? `/${path}` : `/${path}#${encodeURIComponent(anchor)}`;
 }
 

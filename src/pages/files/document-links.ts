@@ -1,6 +1,6 @@
 /**
  * Links of a rendered document to files beside it. Most documents have their page where the file is, and links stay; those
- * of an index page, or of an address with a final slash, are made absolute. A link to a table or film leads to its page.
+ * of an index page, or of an address with a final slash, are made absolute. A link to a table, film or dashboard leads to its page.
  * Existence is never checked: a link must not reveal it.
  */
 import { decodePath, encodePath } from '../../base/paths.ts';
@@ -11,7 +11,7 @@ interface LinkPlace {
   readonly path: string;
   readonly rel: string;
   /** For a file of this name. */
-  readonly familyOf: (rel: string) => Family | null;
+  readonly familyOf: (rel: string) => Family | 'dashboard' | null;
 }
 
 /** `markup` must come from the allow list. About 2 ms a MiB. */
@@ -35,9 +35,9 @@ export function resolveLinks(markup: string, { path, rel, familyOf }: LinkPlace)
 }
 
 /** An image can only be itself. */
-function shownAt(attribute: string, family: Family | null): string {
+function shownAt(attribute: string, family: ReturnType<LinkPlace['familyOf']>): string {
   if (attribute === 'src') return family === 'media' ? '/media' : '';
-  return family === 'dataset' || family === 'media' ? '/ui' : '';
+  return family === 'content' || family === null ? '' : '/ui';
 }
 
 function isRelative(value: string): boolean {
