@@ -1,6 +1,6 @@
 /** Values that are written into queries and filters of a dashboard (DS-286). */
 import { describe, expect, test } from 'bun:test';
-import { filledQuery, filledValue } from '../../src/browser/dashboard/state.ts';
+import { filledQuery, filledValue } from '../../src/browser/dashboard/filled.ts';
 
 const EVIL = 'a" | from "x\\';
 

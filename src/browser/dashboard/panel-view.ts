@@ -8,7 +8,8 @@ import { onSite } from '../shared/site.ts';
 import { localTime } from '../shared/times.ts';
 import { type Clicked, drawResult, drawText } from './draw.ts';
 import { explorerAddress, requestOf, type Result, type Runner } from './run.ts';
-import { type Choices, filledQuery, filledValue, type Place } from './state.ts';
+import { filledQuery, filledValue } from './filled.ts';
+import type { Choices, Place } from './state.ts';
 
 /** Columns of twelve and steps of 40 pixels, where the file does not say. */
 const SIZES: Readonly<Record<string, readonly [width: number, height: number]>> = {

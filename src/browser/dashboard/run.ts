@@ -2,7 +2,8 @@
 import type { DashboardPanel } from '../../docroot/dashboard.ts';
 import { ask, askJson, posting, Refused } from '../shared/ask.ts';
 import type { ChartData } from '../shared/chart/data.ts';
-import { type Choices, filledQuery, filledValue, type PanelQuery, type Place } from './state.ts';
+import { filledQuery, filledValue } from './filled.ts';
+import type { Choices, PanelQuery, Place } from './state.ts';
 
 export interface Result extends ChartData {
   readonly isCut: boolean;
