@@ -5,12 +5,21 @@
  * rows are found whenever the benchmark runs.
  */
 import { Database } from 'bun:sqlite';
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Indexer } from '../src/events/read/indexer.ts';
 import { createEventSchema, EVENTS_FILE } from '../src/events/store/schema.ts';
 import { INDEX_FILE } from '../src/events/read/text-index.ts';
+import { sealed } from '../test/support/sealed.ts';
 import { DATA_DIR, randomSource } from './data.ts';
 
 /** When the newest event was stored, in microseconds. */
@@ -75,6 +84,31 @@ export function placeStore(data: EventData, stateDir: string, hasIndex = true): 
   mkdirSync(stateDir, { recursive: true });
   copyFileSync(data.store, join(stateDir, EVENTS_FILE));
   if (hasIndex) copyFileSync(data.index, join(stateDir, INDEX_FILE));
+}
+
+/** The folder of the same store with all of its events sealed, made on first use: a minute for a million. */
+export async function sealedEventData(events: number): Promise<string> {
+  const { store } = await eventData(events);
+  const folder = join(DATA_DIR, `events-${events}-sealed`);
+  if (existsSync(folder)) return folder;
+  const part = `${folder}.part`;
+  rmSync(part, { recursive: true, force: true });
+  mkdirSync(part, { recursive: true });
+  copyFileSync(store, join(part, EVENTS_FILE));
+  sealed(part, END_MICROS + 1);
+  const db = new Database(join(part, EVENTS_FILE));
+  db.run('VACUUM');
+  db.close();
+  fold(join(part, EVENTS_FILE));
+  renameSync(part, folder);
+  return folder;
+}
+
+/** Bytes of its Parquet files. */
+export function sealedBytes(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(({ name }) => name.endsWith('.parquet'))
+    .reduce((sum, { name, parentPath }) => sum + statSync(join(parentPath, name)).size, 0);
 }
 
 async function write(events: number, folder: string): Promise<void> {

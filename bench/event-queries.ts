@@ -1,6 +1,7 @@
 /**
  * Asking an event store: queries of `svc`, the same in hand-written SQL, and how long each takes.
  */
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench } from './benchmark.ts';
 import { ASSETS_CSV, type EventData, LAST_DAY, placeStore } from './event-data.ts';
@@ -9,12 +10,30 @@ import { BenchService } from './service.ts';
 
 const LIMIT_MS = 30_000;
 
-/** `svc` on a copy of the store, its substring index ready, and a user who may read all events. */
+/** `svc` on a copy of the store, its substring index ready, and a user who may read all events. All stay rows. */
 export async function startWithEvents(bench: Bench, data: EventData): Promise<BenchService> {
-  const stateDir = join(bench.folder, 'docroot', '.svc');
+  const stateDir = stateOf(bench);
   placeStore(data, stateDir);
+  return startOn(bench, stateDir);
+}
+
+/** The same events, all of them sealed. */
+export async function startWithSealed(bench: Bench, folder: string): Promise<BenchService> {
+  const stateDir = stateOf(bench);
+  cpSync(folder, stateDir, { recursive: true });
+  return startOn(bench, stateDir);
+}
+
+function stateOf(bench: Bench): string {
+  return join(bench.folder, 'docroot', '.svc');
+}
+
+async function startOn(bench: Bench, stateDir: string): Promise<BenchService> {
   // More queries than a user may run a minute.
-  await Bun.write(join(stateDir, 'config.yaml'), "events:\n  throttle:\n    search: ''\n");
+  await Bun.write(
+    join(stateDir, 'config.yaml'),
+    "events:\n  seal_after_minutes: 0\n  throttle:\n    search: ''\n",
+  );
   await Bun.write(join(bench.folder, 'assets.csv'), ASSETS_CSV);
   return BenchService.start(bench, { 'assets.csv': join(bench.folder, 'assets.csv') }, [
     '@events',

@@ -29,6 +29,7 @@ import { point } from './point.ts';
 import { ranking } from './ranking.ts';
 import { search } from './search.ts';
 import { searchIndex } from './search-index.ts';
+import { sealed } from './sealed.ts';
 import { size } from './size.ts';
 import { start } from './start.ts';
 import { stats } from './stats.ts';
@@ -54,6 +55,7 @@ export const benchmarks: readonly Benchmark[] = [
   stats,
   datasetStats,
   pipeline,
+  sealed,
   overhead,
   search,
   searchIndex,

@@ -22,7 +22,7 @@ interface Pattern {
 const DAY = String(Date.parse(LAST_DAY) * 1000);
 const IP = `substr(data, instr(data, 'from ') + 5, instr(substr(data, instr(data, 'from ') + 5), ' ') - 1)`;
 
-const patterns: readonly Pattern[] = [
+export const patterns: readonly Pattern[] = [
   {
     name: 'P1 newest of an index',
     query: 'index=web | head 100 | table _time, host, data',
@@ -129,7 +129,7 @@ async function measured(
   };
 }
 
-async function milliseconds(ask: () => Promise<Rows>): Promise<number> {
+export async function milliseconds(ask: () => Promise<Rows>): Promise<number> {
   const { ms } = await ask();
   if (ms > SHORT_MS) return ms;
   const taken: number[] = [];
@@ -138,7 +138,10 @@ async function milliseconds(ask: () => Promise<Rows>): Promise<number> {
 }
 
 /** What both sides write alike: not the times, and not the share that `top` adds. */
-function figures({ percent: _percent, ...row }: Readonly<Record<string, unknown>>): unknown[] {
+export function figures({
+  percent: _percent,
+  ...row
+}: Readonly<Record<string, unknown>>): unknown[] {
   return Object.entries(row).flatMap(([name, value]) =>
     ['t', 'time', '_time', 'created'].includes(name) ? [] : [value],
   );
