@@ -12,19 +12,24 @@ export function floored(column: NumberColumn, step: number, origin = 0): Diction
   const { values, nulls } = column;
   const codeOf = new Map<number | null, number>();
   const codes = new Int32Array(values.length);
-  let known: number | null | undefined;
   let code = 0;
+  /** Of the step of `code`. */
+  let [from, to] = [0, -Infinity];
   for (let row = 0; row < values.length; row++) {
+    // Neighbours mostly fall into the same step.
+    if (values[row]! < to && values[row]! >= from && !isNullAt(nulls, row)) {
+      codes[row] = code;
+      continue;
+    }
     // The remainder is exact also where the quotient is not.
     const past = (values[row]! - origin) % step;
     const start = isNullAt(nulls, row) ? null : values[row]! - (past < 0 ? past + step : past);
-    // Neighbours mostly fall into the same step.
-    if (start !== known) {
-      known = start;
-      code = codeOf.get(start) ?? codeOf.size;
-      codeOf.set(start, code);
-    }
+    code = codeOf.get(start) ?? codeOf.size;
+    codeOf.set(start, code);
     codes[row] = code;
+    // Past 2^53 bounds are rounded.
+    const isExact = start !== null && [start, start + step].every(Number.isSafeInteger);
+    [from, to] = isExact ? [start, start + step] : [0, -Infinity];
   }
   return { kind: 'dictionary', codes: narrowed(codes, codeOf.size), entries: [...codeOf.keys()] };
 }

@@ -200,12 +200,14 @@ export class PartReader {
     readHybrid(body, 4, 4 + levelBytes, 1, present);
     const values = body.subarray(4 + levelBytes);
     if (encoding === Encoding.plain) return { dictionary, codes: null, values, present };
+    // By index: an iterator takes three times as long.
     let found = 0;
-    for (const one of present) found += one;
+    for (let row = 0; row < count; row++) found += present[row]!;
     const codes = new Int32Array(found);
     if (found > 0) readHybrid(values, 1, values.length, values[0]!, codes);
-    for (const code of codes) {
-      if (code >>> 0 >= dictionary.length) throw new PartDamage('a code outside its dictionary');
+    const { length } = dictionary;
+    for (let at = 0; at < found; at++) {
+      if (codes[at]! >>> 0 >= length) throw new PartDamage('a code outside its dictionary');
     }
     return { dictionary, codes, values, present };
   }
