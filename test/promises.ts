@@ -634,6 +634,7 @@ const faults: readonly Kept[] = [
     'F2',
     'Nor when killed at any chosen system call.',
     ['faults/recipes/targeted-kill.ts', 'R5'],
+    ['faults/recipes/version-kill.ts', 'R5v'],
     ['faults/recipes/acknowledgement-order.ts', 'R5b'],
     ['faults/recipes/event-order.ts', 'R5g'],
     ['http/workbook-siblings.test.ts', 'killed between replacing a workbook and following'],

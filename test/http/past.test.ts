@@ -22,12 +22,14 @@ beforeAll(async () => {
       'lines.ndjson': '{"a":1,"b":"x"}\n{"a":2,"b":"y"}\n',
       'book.xlsx': await book({ A1: 'n', B1: 'v', A2: 1, B2: 'one', A3: 2, B3: 'two' }),
       'rights.csv': 'n\n1\n',
+      'raced.csv': 'n,v\n1,a\n2,b\n',
       'undone.csv': 'n,v\n1,a\n2,b\n3,c\n4,d\n',
       'race.csv': 'n,v\n1,a\n',
     },
     config: { upload: { enabled: true } },
   });
   await svc.accounts.grant('anna', '*', 'read', 'write');
+  await svc.accounts.grant('anna', '', 'write');
   await svc.accounts.grant('reader', '*', 'read');
   anna = await svc.as('anna');
 });
@@ -267,3 +269,53 @@ describe('a former state', () => {
     await Promise.all([write(), read(), read()]);
   });
 });
+
+test('files put back race with edits and takings back: nothing is lost, nothing doubled', async () => {
+  const send = (method: string, path: string, body: object) =>
+    anna.fetch(path, { method, body: JSON.stringify(body) });
+  const form = new FormData();
+  form.set('filename', 'raced.csv');
+  form.set('file', new File(['n,v\n1,first\n2,second\n3,third\n'], 'raced.csv'));
+  await rows('raced');
+  expect((await anna.fetch('/api/uploads', { method: 'POST', body: form })).status).toBe(201);
+  const [upload] = await history('raced');
+  const made = { update: 0, restore: 0, undo: 0 };
+  const edits = async (row: number): Promise<void> => {
+    for (let at = 0; at < 6; at++) {
+      const data = { _row_id: row, v: `r${row} ${at}` };
+      const answer = await send('PATCH', '/api/raced/', { action: 'update', data });
+      expect([200, 404]).toContain(answer.status);
+      if (answer.status === 200) made.update++;
+    }
+  };
+  const restores = async (): Promise<void> => {
+    for (let at = 0; at < 4; at++) {
+      const content = upload!.id - (at % 2);
+      const answer = await send('POST', '/api/raced/history', { content });
+      expect([200, 409, 410]).toContain(answer.status);
+      if (answer.status === 200 && ((await answer.json()) as { changed: boolean }).changed) {
+        made.restore++;
+      }
+    }
+  };
+  const undos = async (): Promise<void> => {
+    for (let at = 0; at < 4; at++) {
+      const [newest] = await history('raced');
+      const answer = await send('POST', '/api/raced/history', { change: newest!.id });
+      expect([200, 404, 409]).toContain(answer.status);
+      if (answer.status === 200) made.undo++;
+    }
+  };
+  await Promise.all([edits(1), edits(2), restores(), undos()]);
+  const present = await rows('raced');
+  const listed = await history('raced');
+  for (const action of ['update', 'restore', 'undo'] as const) {
+    const entries = listed.filter((one) => one.action === action && one.id > upload!.id);
+    expect({ action, count: entries.length }).toEqual({ action, count: made[action] });
+  }
+  expect(await rows('raced', `?at=${listed[0]!.id}`)).toEqual(present);
+  // Every state can be gone back to, the first one too.
+  for (const { id } of listed) expect((await anna.fetch(`/api/raced/?at=${id}`)).status).toBe(200);
+  expect(await rows('raced', `?at=${upload!.id - 1}`)).toMatchObject([{ v: 'a' }, { v: 'b' }]);
+  expect((await svc.command(['check', svc.docroot])).stdout).not.toContain('history:');
+}, 60_000);

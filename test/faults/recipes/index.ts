@@ -30,6 +30,7 @@ import { stateKill } from './state-kill.ts';
 import { targetedKill } from './targeted-kill.ts';
 import { termination } from './termination.ts';
 import { vanishingClient } from './vanishing-client.ts';
+import { versionKill } from './version-kill.ts';
 
 export const recipes: readonly Recipe[] = [
   counters,
@@ -37,6 +38,7 @@ export const recipes: readonly Recipe[] = [
   replacedFile,
   randomKill,
   targetedKill,
+  versionKill,
   stateKill,
   acknowledgementOrder,
   eventKill,
