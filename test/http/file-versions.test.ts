@@ -189,7 +189,7 @@ test('the command line shows the history, and puts files back beside a server, r
   expect(shown.stdout).toContain('operator');
   expect((await own.command(['check', own.docroot])).exitCode).toBe(0);
   for (const wrong of [['yesterday']]) expect((await command(...wrong)).exitCode).toBe(2);
-});
+}, 60_000);
 
 test('svc check names what is damaged in the history, and reading goes on', async () => {
   await using own = await startService({
@@ -224,4 +224,4 @@ test('svc check names what is damaged in the history, and reading goes on', asyn
   expect(
     (await root.fetch('/api/a/', { method: 'PATCH', body: body.replace('x', 'z') })).status,
   ).toBe(200);
-});
+}, 60_000);

@@ -320,7 +320,7 @@ test('of an edit that kill -9 met, history says what the file says', async () =>
     if (present !== 'b') expect(values[0]).toBe(present);
     for (const one of others) expect(one.state).toBe('made');
   }
-});
+}, 60_000);
 
 test('a file that others changed since keeps what they wrote', async () => {
   await change('crash', 'update', { data: { _row_id: 1, v: 'ours' } });

@@ -160,7 +160,31 @@ class PastRows {
   }
 
   /** Rows of another numbering. */
-  #undoTable({ columns, runs, pairs }: TableMap, pieces: readonly Uint8Array[]): void {
+  #undoTable(map: TableMap, pieces: readonly Uint8Array[]): void {
+    if (this.#keepsIds(map)) {
+      const remove = this.#db.query('DELETE FROM rows WHERE _row_id BETWEEN ? AND ?');
+      for (const [first, last] of gapsIn(map)) remove.run(first, last);
+      for (const piece of pieces) {
+        const changes = decodeChanges(piece).filter(({ before }) => before !== null);
+        this.#undoRows(changes.map((one) => ({ ...one, rowId: Math.abs(one.rowId) })));
+      }
+      return;
+    }
+    this.#rebuild(map, pieces);
+  }
+
+  /** Rows that stayed have the ids they had, so that the table need not be written anew. */
+  #keepsIds({ columns, runs, pairs }: TableMap): boolean {
+    const typesOf = (list: readonly Column[]): string =>
+      JSON.stringify(list.map(({ name, type, position, dates }) => [name, type, position, dates]));
+    return (
+      typesOf(columns) === typesOf(this.columns) &&
+      runs.every(([before, after]) => before === after) &&
+      pairs.every(([before, after]) => before === after)
+    );
+  }
+
+  #rebuild({ columns, runs, pairs }: TableMap, pieces: readonly Uint8Array[]): void {
     const db = this.#db;
     const present = new Map(this.columns.map((column) => [column.name, column]));
     const names = columns.flatMap(({ position, dates }) =>
@@ -248,6 +272,21 @@ class PastRows {
       return has('text') || (type === 'number' && this.#touched.has(name) && !has('real'));
     });
   }
+}
+
+/** First and last ids after of rows that did not stay. */
+function gapsIn({ runs, pairs }: TableMap): [first: number, last: number][] {
+  const kept = [
+    ...runs.map(([, after, count]) => [after, after + count - 1] as const),
+    ...pairs.map(([, after]) => [after, after] as const),
+  ].sort(([one], [other]) => one - other);
+  const gaps: [number, number][] = [];
+  let next = 0;
+  for (const [first, last] of kept) {
+    if (first > next) gaps.push([next, first - 1]);
+    next = last + 1;
+  }
+  return [...gaps, [next, Number.MAX_SAFE_INTEGER]];
 }
 
 /** A cell of the rows after, as the column before it held it. */

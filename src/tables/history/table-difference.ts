@@ -9,7 +9,7 @@ import { type Database, SQLiteError } from 'bun:sqlite';
 import { writeFileSync } from 'node:fs';
 import { AppError } from '../../base/errors.ts';
 import type { ChildJobs } from '../../processes/child-server.ts';
-import { readMeta, type TableHead } from '../copy/table-meta.ts';
+import type { TableHead, TableState } from '../copy/table-meta.ts';
 import { openReader } from '../read/connection.ts';
 import type { Column, StoredValue } from '../types.ts';
 import { encodeChanges, type RowChange, rowDigest } from './row-change.ts';
@@ -56,6 +56,8 @@ export function differenceJobs(): ChildJobs {
 }
 
 const ROWS_AT_ONCE = 5_000;
+/** Rows that changed where they stand; of more the texts are compared. */
+const MAX_IN_PLACE = 20_000;
 const ROWS_PER_PIECE = 1_000;
 /** What takes more than so many times its room will not fit compressed. */
 const MAX_RATIO = 6;
@@ -63,74 +65,85 @@ const MAX_RATIO = 6;
 const MAX_ADDED_VALUES = 10_000;
 
 function compareCopies(order: DifferenceOrder): TableDifference {
-  const before = openReader(order.before);
+  const db = openReader(order.before);
   try {
-    const after = openReader(order.after);
-    try {
-      return new Comparison(before, after, order).run();
-    } finally {
-      after.close();
-    }
+    db.query('ATTACH ? AS after').run(order.after);
+    return new Comparison(db, order).run();
   } catch (error) {
     if (!(error instanceof SQLiteError)) throw error;
     throw new AppError('unavailable', 'A typed copy could not be read', { cause: error });
   } finally {
-    before.close();
+    db.close();
   }
 }
 
+/** One of both versions; rows by their index in file order. */
 class Side {
   readonly head: TableHead;
+  readonly count: number;
+  /** Rows are numbered 1…n. */
+  readonly isPlain: boolean;
+  readonly #ids: Float64Array | null;
   readonly #one: ReturnType<Database['query']>;
   readonly #page: ReturnType<Database['query']>;
-  ids = new Float64Array(1_024);
-  hashes = new BigUint64Array(1_024);
-  count = 0;
 
-  constructor(db: Database, names: readonly string[]) {
-    const head = readMeta(db, 'table');
-    if (head === null) throw new AppError('unavailable', 'A typed copy without a head');
-    this.head = head;
-    const cells = names.map((name) => {
-      const column = head.columns.find((one) => one.name === name);
-      return column === undefined ? 'NULL' : `c${column.position}`;
-    });
-    const list = ['_row_id', ...cells].join(', ');
-    this.#one = db.query(`SELECT ${list} FROM rows WHERE _row_id = ?`).safeIntegers(true);
-    this.#page = db
-      .query(`SELECT ${list} FROM rows WHERE _row_id > ? ORDER BY _row_id LIMIT ${ROWS_AT_ONCE}`)
+  constructor(db: Database, schema: 'main' | 'after', names: readonly string[] | null) {
+    const value = (key: string): unknown =>
+      JSON.parse(
+        (db.query(`SELECT value FROM ${schema}.meta WHERE key = ?`).values(key)[0] as [string])[0],
+      );
+    this.head = value('table') as TableHead;
+    const { rowCount, lastRowId } = value('state') as TableState;
+    const { columns, blank } = this.head;
+    const cells = (names ?? columns.map(({ name }) => name)).map(
+      (name) => `c${columns.find((one) => one.name === name)!.position}`,
+    );
+    this.count = rowCount;
+    this.isPlain = rowCount === lastRowId;
+    this.#ids = this.isPlain
+      ? null
+      : Float64Array.from(
+          db.query(`SELECT _row_id FROM ${schema}.rows ORDER BY _row_id`).values() as [number][],
+          ([id]) => id,
+        );
+    this.#one = db
+      .query(`SELECT ${cells.join(', ') || 'NULL'} FROM ${schema}.rows WHERE _row_id = ?`)
       .safeIntegers(true);
+    const none = blank === 'null' ? 'char(1)' : `''`;
+    const text = cells.map((cell) => `ifnull(${cell}, ${none})`).join(' || char(0) || ');
+    this.#page = db.query(
+      `SELECT ${text || `''`} FROM ${schema}.rows WHERE _row_id >= ? ORDER BY _row_id LIMIT ?`,
+    );
   }
 
-  read(): void {
-    const blank = this.head.blank === 'null' ? '\u0001' : '';
-    for (let last = 0; ;) {
-      const rows = this.#page.values(last) as (string | number | bigint | null)[][];
-      for (const row of rows) {
-        let text = '';
-        for (let at = 1; at < row.length; at++) text += `${row[at] ?? blank}\0`;
-        this.#push(Number(row[0]), BigInt(Bun.hash(text)));
+  idAt(index: number): number {
+    return this.#ids === null ? index + 1 : this.#ids[index]!;
+  }
+
+  /** Of rows of equal texts, by index. */
+  hashes(indexes: readonly number[]): bigint[] {
+    const found: bigint[] = [];
+    for (let from = 0; from < indexes.length;) {
+      let to = from + 1;
+      // A run of neighbours is read at once.
+      while (
+        to < indexes.length &&
+        indexes[to] === indexes[to - 1]! + 1 &&
+        to - from < ROWS_AT_ONCE
+      ) {
+        to++;
       }
-      if (rows.length < ROWS_AT_ONCE) return;
-      last = this.ids[this.count - 1]!;
+      const rows = this.#page.values(this.idAt(indexes[from]!), to - from) as [string][];
+      for (const [text] of rows) found.push(BigInt(Bun.hash(text)));
+      from = to;
     }
-  }
-
-  #push(id: number, hash: bigint): void {
-    if (this.count === this.ids.length) {
-      const [ids, hashes] = [new Float64Array(this.count * 2), new BigUint64Array(this.count * 2)];
-      ids.set(this.ids);
-      hashes.set(this.hashes);
-      [this.ids, this.hashes] = [ids, hashes];
-    }
-    this.ids[this.count] = id;
-    this.hashes[this.count++] = hash;
+    return found;
   }
 
   /** By index, in the order of the names. */
   values(index: number): StoredValue[] {
-    const [row] = this.#one.values(this.ids[index]!) as StoredValue[][];
-    return row!.slice(1).map((value) => {
+    const [row] = this.#one.values(this.idAt(index)) as StoredValue[][];
+    return row!.map((value) => {
       if (typeof value !== 'bigint') return value;
       return Number.isSafeInteger(Number(value)) ? Number(value) : value;
     });
@@ -138,56 +151,88 @@ class Side {
 }
 
 class Comparison {
+  readonly #db: Database;
   readonly #before: Side;
   readonly #after: Side;
   readonly #names: readonly string[];
+  /** Null: those before. */
+  readonly #afterNames: readonly string[] | null;
   readonly #order: DifferenceOrder;
   /** By index before: index after, or -1. */
   readonly #places: Int32Array;
   readonly #isTaken: Uint8Array;
 
-  constructor(before: Database, after: Database, order: DifferenceOrder) {
+  constructor(db: Database, order: DifferenceOrder) {
+    this.#db = db;
     this.#order = order;
-    const names = (readMeta(before, 'table')?.columns ?? []).map(({ name }) => name);
-    const others = (readMeta(after, 'table')?.columns ?? []).map(({ name }) => name);
+    this.#before = new Side(db, 'main', null);
+    const names = this.#before.head.columns.map(({ name }) => name);
+    const others = new Side(db, 'after', null).head.columns.map(({ name }) => name);
     const isSame = names.length === others.length && names.every((name) => others.includes(name));
     this.#names = names;
-    this.#before = new Side(before, names);
-    this.#after = new Side(after, isSame ? names : others);
-    this.#before.read();
-    this.#after.read();
+    this.#after = new Side(db, 'after', isSame ? names : others);
     this.#places = new Int32Array(this.#before.count).fill(-1);
     this.#isTaken = new Uint8Array(this.#after.count);
+    this.#afterNames = isSame ? null : others;
     // Rows with other columns are other rows.
     if (isSame) this.#match();
-    else this.#afterNames = others;
   }
-
-  #afterNames: readonly string[] | null = null;
 
   #match(): void {
     const [old, now] = [this.#before, this.#after];
-    const least = Math.min(old.count, now.count);
-    let start = 0;
-    while (start < least && old.hashes[start] === now.hashes[start]) this.#join(start, start++);
-    let end = 0;
-    while (
-      end < least - start &&
-      old.hashes[old.count - 1 - end] === now.hashes[now.count - 1 - end]
-    ) {
-      this.#join(old.count - 1 - end, now.count - 1 - end++);
-    }
+    const [leftBefore, leftAfter] =
+      old.isPlain && now.isPlain
+        ? this.#matchInPlace()
+        : [range(0, old.count), range(0, now.count)];
     const found = new Map<bigint, number[]>();
-    for (let at = now.count - end - 1; at >= start; at--) {
-      const hash = now.hashes[at]!;
-      const list = found.get(hash);
-      if (list === undefined) found.set(hash, [at]);
-      else list.push(at);
+    const hashesAfter = now.hashes(leftAfter);
+    for (let at = leftAfter.length - 1; at >= 0; at--) {
+      const list = found.get(hashesAfter[at]!);
+      if (list === undefined) found.set(hashesAfter[at]!, [leftAfter[at]!]);
+      else list.push(leftAfter[at]!);
     }
-    for (let at = start; at < old.count - end; at++) {
-      const place = found.get(old.hashes[at]!)?.pop();
-      if (place !== undefined) this.#join(at, place);
+    const hashesBefore = old.hashes(leftBefore);
+    leftBefore.forEach((index, at) => {
+      const place = found.get(hashesBefore[at]!)?.pop();
+      if (place !== undefined) this.#join(index, place);
+    });
+  }
+
+  /**
+   * Joins rows that stand where they stood, seen from the beginning or the end, and returns the others. In SQL, ten times
+   * as fast as comparing texts.
+   */
+  #matchInPlace(): [before: number[], after: number[]] {
+    const [{ count: old }, { count: now }] = [this.#before, this.#after];
+    const shift = now - old;
+    const least = Math.min(old, now);
+    const changed = this.#differing(0, 1, least, `ASC LIMIT ${MAX_IN_PLACE + 1}`);
+    if (shift === 0 && changed.length <= MAX_IN_PLACE) {
+      const isChanged = new Set(changed);
+      for (let at = 0; at < old; at++) if (!isChanged.has(at + 1)) this.#join(at, at);
+      const left = changed.map((id) => id - 1);
+      return [left, left];
     }
+    const start = (changed[0] ?? least + 1) - 1;
+    // In the rows before; all behind it are as many rows further.
+    const first = Math.max(start, start - shift) + 1;
+    const [last = first - 1] = this.#differing(shift, first, old, 'DESC LIMIT 1');
+    for (let at = 0; at < start; at++) this.#join(at, at);
+    for (let at = last; at < old; at++) this.#join(at, at + shift);
+    return [range(start, last), range(start, last + shift)];
+  }
+
+  /** Ids before, between `first` and `last`, whose row is another one `shift` ids further after. */
+  #differing(shift: number, first: number, last: number, order: string): number[] {
+    const { columns } = this.#after.head;
+    const cells = this.#before.head.columns.map(({ name, position }) => {
+      const other = columns.find((one) => one.name === name)!;
+      return `o.c${position} IS NOT n.c${other.position}`;
+    });
+    if (cells.length === 0) return [];
+    const sql = `SELECT o._row_id FROM main.rows AS o CROSS JOIN after.rows AS n ON n._row_id = o._row_id + ?
+      WHERE o._row_id BETWEEN ? AND ? AND (${cells.join(' OR ')}) ORDER BY o._row_id ${order}`;
+    return (this.#db.query(sql).values(shift, first, last) as [number][]).map(([id]) => id);
   }
 
   #join(before: number, after: number): void {
@@ -214,11 +259,11 @@ class Comparison {
       const partner = left.get(previous)?.[0];
       const change = partner === undefined ? null : this.#changed(values, partner);
       if (change === null) {
-        changes.push({ rowId: -this.#before.ids[at]!, before: this.#cells(values), after: null });
+        changes.push({ rowId: -this.#before.idAt(at), before: this.#cells(values), after: null });
         continue;
       }
       left.get(previous)!.shift();
-      pairs.push([this.#before.ids[at]!, change.rowId]);
+      pairs.push([this.#before.idAt(at), change.rowId]);
       changes.push(change);
     }
     const added = [...left.values()].flat();
@@ -264,7 +309,7 @@ class Comparison {
         this.#names.flatMap((name, at) => (differing.includes(name) ? [[name, from[at]!]] : [])),
       );
     return {
-      rowId: this.#after.ids[partner]!,
+      rowId: this.#after.idAt(partner),
       before: cells(values),
       after: cells(now),
       digest: this.#digest(this.#names, now),
@@ -275,7 +320,7 @@ class Comparison {
     const values = this.#after.values(at);
     const names = this.#afterNames ?? this.#names;
     return {
-      rowId: this.#after.ids[at]!,
+      rowId: this.#after.idAt(at),
       before: null,
       after: new Map(names.map((name, index) => [name, values[index]!])),
       digest: this.#digest(names, values),
@@ -321,15 +366,17 @@ class Comparison {
 
   #runs(): [number, number, number][] {
     const runs: [number, number, number][] = [];
-    const [old, now] = [this.#before.ids, this.#after.ids];
+    const [old, now] = [this.#before, this.#after];
     for (let at = 0; at < this.#before.count; at++) {
       const place = this.#places[at]!;
       if (place < 0) continue;
       const run = runs.at(-1);
       const isNext =
-        run !== undefined && old[at] === run[0] + run[2] && now[place] === run[1] + run[2];
+        run !== undefined &&
+        old.idAt(at) === run[0] + run[2] &&
+        now.idAt(place) === run[1] + run[2];
       if (isNext) run[2]++;
-      else runs.push([old[at]!, now[place]!, 1]);
+      else runs.push([old.idAt(at), now.idAt(place), 1]);
     }
     return runs;
   }
@@ -337,4 +384,8 @@ class Comparison {
 
 function isSameText(one: StoredValue, other: StoredValue): boolean {
   return one === other || String(one ?? '') === String(other ?? '');
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
 }
