@@ -59,6 +59,7 @@ function sealedEvents({ sealed }: EventReader): SealedEvents {
       return sealed.isEmpty;
     },
     problems: () => sealed.problems.map(problemText),
+    plainFields: () => sealed.plainMembers,
     rows: ({ terms: asked, fieldTexts, ...wanted }) => {
       const terms = [
         ...asked.map((text) => ({ folded: foldedText(text), inData: true })),

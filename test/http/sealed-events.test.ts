@@ -18,7 +18,11 @@ const DAY_MICROS = 86_400_000_000;
 function storeOldEvents(stateDir: string): void {
   const store = new EventStore(join(stateDir, EVENTS_FILE));
   const drafts = Array.from({ length: COUNT }, (_, at) =>
-    draftEvent({ index: at % 2 === 0 ? 'web' : 'auth', data: `line ${at}`, fields: `{"n":${at}}` }),
+    draftEvent({
+      index: at % 2 === 0 ? 'web' : 'auth',
+      data: `line ${at}`,
+      fields: `{"n":${at},"own":"t${at}"}`,
+    }),
   );
   store.begin();
   store.insert(drafts, Date.now() * 1000 - 2 * DAY_MICROS);
@@ -68,6 +72,22 @@ test('events are sealed, and every door treats them as before', async () => {
     { count: COUNT - 1, 'sum(n)': ((COUNT - 1) * COUNT) / 2 - 42 },
   ]);
   expect((await found('changed | table id')).rows).toEqual([{ id: 42 }]);
+  // Read by columns, but for texts that all differ (SL-153).
+  const explained = async (query: string): Promise<unknown> => {
+    const body = JSON.stringify({ query, explain: true });
+    const answer = await json('/search2/api/run/', { method: 'POST', body });
+    return answer;
+  };
+  expect(await explained('index=web | stats dc(own), p50(n) BY host')).toMatchObject({
+    rows: [{ 'dc(own)': COUNT / 2 - 1, 'p50(n)': COUNT / 2 }],
+    meta: { plan: { columns_used: true, fields_without_column: ['own'] } },
+  });
+  expect(await explained('* | stats p50(n)')).toMatchObject({
+    meta: { plan: { columns_used: true, fields_without_column: [] } },
+  });
+  expect(await explained('* | sort id | head 1')).toMatchObject({
+    meta: { plan: { columns_used: false, fields_without_column: [] } },
+  });
   const posted = await root.fetch('/api/events/', { method: 'POST', body: '{"data":"new"}' });
   expect([posted.status, ((await posted.json()) as { id: number }).id]).toEqual([201, COUNT + 1]);
 

@@ -73,9 +73,17 @@ export class GroupRows {
   readonly #reader: PartReader;
   readonly #part: Part;
   readonly #group: Group;
+  readonly #onPlain: (member: string) => void;
   readonly #read = new Map<string, unknown>();
 
-  constructor(reader: PartReader, part: Part, group: Group) {
+  /** `onPlain` is told of members that are no columns but are asked for. */
+  constructor(
+    reader: PartReader,
+    part: Part,
+    group: Group,
+    onPlain: (member: string) => void = () => {},
+  ) {
+    this.#onPlain = onPlain;
     this.#reader = reader;
     this.#part = part;
     this.#group = group;
@@ -203,6 +211,7 @@ export class GroupRows {
   /** JSON of a member of `fields`. */
   member(name: string): (row: number) => string | null {
     if (this.#hasMember(name)) return this.#cells(FIELD_PREFIX + name);
+    this.#onPlain(name);
     const fields = this.column('fields') as (row: number) => string;
     return (row) => memberOf(fields(row), name);
   }

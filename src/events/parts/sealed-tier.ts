@@ -86,6 +86,7 @@ export class SealedTier {
   #seen: number | null = null;
   readonly #gone = new Map<number, ReadonlySet<number>>();
   readonly #problems = new Map<number, PartProblem>();
+  readonly #plain = new Set<string>();
   /** Found by `verify`: left out as a whole from then on. */
   readonly #unsound = new Map<number, PartProblem>();
 
@@ -98,6 +99,7 @@ export class SealedTier {
   /** The snapshot is another one. */
   forget(): void {
     this.#changes = null;
+    this.#plain.clear();
     this.#problems.clear();
     for (const [no, problem] of this.#unsound) this.#problems.set(no, problem);
   }
@@ -105,6 +107,11 @@ export class SealedTier {
   /** Met in this snapshot so far. */
   get problems(): readonly PartProblem[] {
     return [...this.#problems.values()];
+  }
+
+  /** Members that were asked for in this snapshot and are no columns in some part. */
+  get plainMembers(): readonly string[] {
+    return [...this.#plain];
   }
 
   get parts(): readonly Part[] {
@@ -352,7 +359,8 @@ export class SealedTier {
   ): Taken | null {
     if (this.#problems.has(part.no)) return null;
     try {
-      const rows = new GroupRows(this.#reader(part), part, group);
+      const note = (member: string): unknown => this.#plain.add(member);
+      const rows = new GroupRows(this.#reader(part), part, group, note);
       const selection = rows.selection(hint, part.gone === 0 ? null : this.#goneOf(part.no));
       return selection?.includes(1) === false ? null : take(rows, selection);
     } catch (error) {

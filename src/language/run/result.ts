@@ -20,6 +20,8 @@ interface ResultPlan {
   readonly sqlStages: number;
   readonly indexUsed: boolean;
   readonly columnsUsed: boolean;
+  /** Read of the JSON of sealed events. */
+  readonly plainFields: readonly string[];
   readonly stages: readonly StageTrace[];
 }
 
@@ -70,6 +72,7 @@ export function* writeResult(
         })),
         index_used: made.indexUsed,
         columns_used: made.columnsUsed,
+        fields_without_column: made.plainFields,
       },
     }),
   };

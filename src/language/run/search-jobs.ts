@@ -284,6 +284,7 @@ function startQuery(
           sqlStages,
           indexUsed: sources.usedIndex,
           columnsUsed: sources.usedColumns,
+          plainFields: sources.plainFields,
           stages: traces,
         })
       : null,

@@ -72,6 +72,8 @@ export interface SealedEvents {
   rows(hint: SealedHint): SealedRows | null;
   /** What could not be read so far. */
   problems(): readonly string[];
+  /** Fields looked for in JSON so far, because some files have no columns of them. */
+  plainFields(): readonly string[];
 }
 
 /** Events that meet a hint, by runs; see `MoreRows`. */
@@ -121,8 +123,13 @@ const STORED: Readonly<Record<EventColumnName, Omit<SqlColumn, 'name' | 'type'>>
 /** Longer than an index name may be: only rights on all indexes cover it. */
 const NO_INDEX = 'x'.repeat(256);
 
-/** Restricted to the indexes the grants cover. `onIndexUse` is called when the substring index helped. */
-export function eventSource(store: EventStore, grants: Grants, onIndexUse: () => void): SqlSource {
+/** Restricted to the indexes the grants cover. Told when the substring index helps, and whether columns are grouped. */
+export function eventSource(
+  store: EventStore,
+  grants: Grants,
+  onIndexUse: () => void,
+  onColumnUse: (isUsed: boolean) => void = () => {},
+): SqlSource {
   registerFold(store.db);
   const readable = readableIndexes(store, grants);
   const restriction = restrictionOf(readable);
@@ -152,6 +159,7 @@ export function eventSource(store: EventStore, grants: Grants, onIndexUse: () =>
     hasWideIntegers: false,
     ...(store.sealed?.isEmpty === false && {
       more: (conditions) => sealedRows(store, readable, conditions),
+      onColumnUse,
     }),
   });
 }

@@ -26,6 +26,7 @@ export class OpenSources {
   readonly #parts: SearchParts;
   readonly #closers: (() => void)[] = [];
   #problems: () => readonly string[] = () => [];
+  #plainFields: () => readonly string[] = () => [];
   #events: Source | undefined;
 
   constructor(scope: SearchScope, parts: SearchParts) {
@@ -36,6 +37,11 @@ export class OpenSources {
   /** What could not be read so far, so that the answer lacks it. */
   get problems(): readonly string[] {
     return this.#problems();
+  }
+
+  /** Of events, looked for in their JSON where a column would be quicker. */
+  get plainFields(): readonly string[] {
+    return this.#plainFields();
   }
 
   get readableIndexes(): readonly string[] | null {
@@ -60,9 +66,17 @@ export class OpenSources {
     }
     this.#closers.push(() => store.close());
     this.#problems = () => store.sealed?.problems() ?? [];
-    this.#events = eventSource(store, grants, () => {
-      this.usedIndex = true;
-    });
+    this.#plainFields = () => store.sealed?.plainFields() ?? [];
+    this.#events = eventSource(
+      store,
+      grants,
+      () => {
+        this.usedIndex = true;
+      },
+      (isUsed) => {
+        this.usedColumns = isUsed;
+      },
+    );
     return this.#events;
   }
 

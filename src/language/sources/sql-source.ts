@@ -235,7 +235,7 @@ export class SqlSource implements Source {
     moreRows: NonNullable<SqlTable['more']>,
     read: ColumnRead,
   ): Iterable<readonly [Row, number]> | null {
-    const { columns } = this.table;
+    const { columns, onColumnUse } = this.table;
     const { conditions, wanted, tests, tick, onRead } = read;
     const cells = countedCells(columns, wanted);
     const tested = tests.map(({ column, parts, passes }) => {
@@ -252,6 +252,7 @@ export class SqlSource implements Source {
     if (own === null) return null;
     const { length: width } = columns;
     const more = moreRows(conditions);
+    onColumnUse?.(more !== null);
     return (function* () {
       for (const one of own) {
         onRead(one[1]);
