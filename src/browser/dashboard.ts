@@ -31,6 +31,7 @@ function start(root: HTMLElement, bar: HTMLFormElement): void {
   });
   const views = (): PanelView[] => rows.flatMap((row) => row.views);
   let timer = 0;
+  let rounds = 0;
   let dueAt = Infinity;
   let everyMs = 0;
 
@@ -41,11 +42,13 @@ function start(root: HTMLElement, bar: HTMLFormElement): void {
 
   async function runAll(maxAge: number): Promise<void> {
     plan();
+    rounds++;
+    delete root.dataset['ready'];
     await variables.load(maxAge);
     variables.put();
     choices.keep(false);
     await Promise.all(views().map((view) => view.refresh(maxAge)));
-    root.dataset['ready'] = 'true';
+    if (--rounds === 0) root.dataset['ready'] = 'true';
   }
   function changed(): void {
     choices.keep(true);

@@ -130,7 +130,7 @@ describe('shown', () => {
     await own.evaluate(
       `Object.defineProperty(document, 'hidden', { value: true, writable: true })`,
     );
-    await eventually(async () => expect(await own.locator('.dash-panel.working').count()).toBe(0));
+    await own.locator('#dashboard[data-ready]').waitFor();
     const hidden = runs;
     await own.clock.runFor(60_000);
     expect(runs).toBe(hidden);
@@ -149,6 +149,18 @@ describe('shown', () => {
     await show(page.url());
     expect(await page.getByLabel('Host', { exact: true }).inputValue()).toBe('h1');
     expect(await textOf('Total')).toContain('2');
+  });
+
+  test('it fills the screen', async () => {
+    await show();
+    await page.keyboard.press('w');
+    await eventually(async () =>
+      expect(await page.evaluate<string>('document.fullscreenElement?.id')).toBe('dashboard'),
+    );
+    await page.getByRole('button', { name: 'Full screen' }).click();
+    await eventually(async () =>
+      expect(await page.evaluate<unknown>('document.fullscreenElement')).toBeNull(),
+    );
   });
 
   test('a value is never syntax', async () => {

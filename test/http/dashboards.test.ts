@@ -67,6 +67,13 @@ describe('DS-285 who may', () => {
     expect((await patch(client(), 'ops', [])).status).toBe(change);
   });
 
+  test('what the page takes', async () => {
+    const options = await reader.fetch('/ui/ops/', { method: 'OPTIONS' });
+    expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);
+    expect((await anna.fetch('/ui/ops/', { method: 'POST', body: '{}' })).status).toBe(405);
+    expect((await anna.fetch('/ui/ops.dashboard.yaml?history=1')).status).toBe(200);
+  });
+
   test('a list has what the caller may read, and another name says no more than a missing one', async () => {
     const listed = async (client: Client): Promise<string[]> => {
       const { dashboards } = (await (await client.fetch('/_svc/dashboards')).json()) as {

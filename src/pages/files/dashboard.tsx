@@ -66,6 +66,12 @@ export const dashboardPage: Page<ShownDashboard> = {
         </div>
         <p class="fine">
           <a href={`/${encodePath(resource)}`}>The file of this dashboard</a>
+          {view.may_write && (
+            <>
+              {' · '}
+              <a href={`/ui/${encodePath(view.file_name)}?history=1`}>History</a>
+            </>
+          )}
         </p>
       </div>
     );

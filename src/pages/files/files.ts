@@ -129,11 +129,7 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
   const forLinks = area === 'ui' ? 'rows' : 'file';
   const address = { area, name, path };
   const resource = await findByPath(services, caller, origin, address, verb, forLinks);
-  if (area === 'ui' && resource.type === 'dashboard') {
-    requireRead(method);
-    return dashboardReply(context, resource);
-  }
-  if (area !== 'ui' || resource.family === 'content') {
+  if (area !== 'ui' || (resource.family === 'content' && resource.type !== 'dashboard')) {
     return contentReply(context, resource);
   }
   if (method === 'OPTIONS') return emptyReply(204, { Allow: READ_METHODS });
@@ -148,6 +144,7 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
     return rowFormReply(context, resource);
   }
   requireRead(method);
+  if (resource.type === 'dashboard') return dashboardReply(context, resource);
   if (resource.family === 'media') return mediaPageReply(context, resource);
   if (resource.view !== undefined) return datasetPageReply(context, resource);
   if (context.queryValue('row') !== null) return rowPageReply(context, resource);
