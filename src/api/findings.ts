@@ -60,7 +60,7 @@ const model = Type.Object(
     rows: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
       description: 'The first of the rows that caused it',
     }),
-    links: Type.Object({ finding: Type.String(), events: Type.String() }),
+    links: Type.Object({ finding: Type.String(), events: Type.String(), query: Type.String() }),
   },
   { $id: 'Finding' },
 );

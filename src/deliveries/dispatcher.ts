@@ -8,6 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { Config } from '../config/settings.ts';
+import { Backoff } from '../processes/backoff.ts';
 import type { Database } from '../store/database.ts';
 import { sendEmail } from './email.ts';
 import { post, RefusedDelivery } from './outgoing.ts';
@@ -54,6 +55,9 @@ const PAUSES_SECONDS = [10, 30, 60, 120, 300, 600, 900, 1_580];
 const LONGEST_PAUSE_SECONDS = 3_600;
 /** Receivers at once. */
 const MAX_PARALLEL = 32;
+/** A receiver that failed so often in a row is left alone for a while, by all that wait for it. */
+const FREE_FAILURES = 5;
+const MAX_PAUSED = 1_000;
 /** How soon what another process wrote, as the command line does, is noticed. */
 const LOOK_MS = 500;
 /** Far longer than a delivery may take. */
@@ -76,6 +80,8 @@ const FINAL_CODES: ReadonlySet<string> = new Set([
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #busy = new Map<string, Promise<void>>();
+  /** By lane, those that failed last. */
+  readonly #pauses = new Map<string, Backoff>();
   readonly #stop = new AbortController();
   #timer: Timer | undefined;
   #looking: Promise<void> | null = null;
@@ -130,7 +136,7 @@ export class Dispatcher {
         if (due === null || due > clock.now()) continue;
         const taken = await claimDue(db, {
           now: clock.now(),
-          busy: [...this.#busy.keys()],
+          busy: [...this.#busy.keys(), ...this.#paused()],
           most: MAX_PARALLEL - this.#busy.size,
           claimMs: CLAIM_MS,
         });
@@ -142,6 +148,21 @@ export class Dispatcher {
     if (this.#stop.signal.aborted) return;
     this.#timer = setTimeout(() => this.wake(), LOOK_MS);
     this.#timer.unref();
+  }
+
+  #paused(): string[] {
+    const now = this.#options.clock.monotonic();
+    return [...this.#pauses].flatMap(([lane, pause]) => (pause.remainingMs(now) > 0 ? [lane] : []));
+  }
+
+  #noteOutcome(lane: string, isFailure: boolean): void {
+    const pause = this.#pauses.get(lane) ?? new Backoff(FREE_FAILURES);
+    this.#pauses.delete(lane);
+    if (!isFailure) return;
+    pause.failed(this.#options.clock.monotonic());
+    this.#pauses.set(lane, pause);
+    const [oldest] = this.#pauses.keys();
+    if (this.#pauses.size > MAX_PAUSED) this.#pauses.delete(oldest!);
   }
 
   async #prune(): Promise<void> {
@@ -168,6 +189,8 @@ export class Dispatcher {
     const { id, target, attempts, receiver } = delivery;
     const settlement = await this.#attempt(delivery);
     if (this.#stop.signal.aborted && settlement.state !== 'sent') return;
+    // What is given up at once was refused before anybody was asked.
+    this.#noteOutcome(delivery.lane, settlement.state === 'waiting');
     await settle(db, id, settlement, clock.now());
     const isSent = settlement.state === 'sent';
     const count = this.counts[isSent ? 'sent' : 'failed'];

@@ -58,12 +58,24 @@ export function messageOf(firing: Firing, rows: Firing['rows'], finding: Counted
   };
 }
 
-/** The same query over the same time, in the explorer. */
+/** The events that the query looked at, or the query itself where it begins with something else, in the explorer. */
 export function eventsLink({ query, from, to }: Pick<Firing, 'query' | 'from' | 'to'>): string {
+  return explorerLink({ query: eventPart(query), from, to });
+}
+
+/** The same query over the same time. */
+export function explorerLink({ query, from, to }: Pick<Firing, 'query' | 'from' | 'to'>): string {
   const asked = new URLSearchParams({ q: query });
   if (from !== null) asked.set('earliest', moment(from));
   if (to !== null) asked.set('latest', moment(to));
   return `/events?${asked}`;
+}
+
+/** Up to the first pipe outside of quotes. */
+function eventPart(query: string): string {
+  if (/^\s*(?:\||from\b|--|select\b|with\b)/i.test(query)) return query;
+  const [head = ''] = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^|])*/s.exec(query) ?? [];
+  return head.trim() === '' ? query : head.trim();
 }
 
 /** The names a template may use; a name below `row.` is a column, which only a run knows. */

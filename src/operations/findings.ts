@@ -8,7 +8,7 @@ import { findUser } from '../accounts/identity/users.ts';
 import { grantsCover, grantsCoverEvents, loadGrants } from '../accounts/rights/permissions.ts';
 import type { Principal } from '../accounts/rights/principal.ts';
 import { AppError } from '../base/errors.ts';
-import { eventsLink, FINDINGS_PAGE } from '../findings/finding-message.ts';
+import { eventsLink, explorerLink, FINDINGS_PAGE } from '../findings/finding-message.ts';
 import {
   OPEN_STATUSES,
   SEVERITIES,
@@ -39,7 +39,7 @@ export const MAX_NOTES = 10_000;
 export interface FindingView extends Omit<Finding, 'window_from' | 'window_to'> {
   readonly from: string | null;
   readonly to: string | null;
-  readonly links: { readonly finding: string; readonly events: string };
+  readonly links: { readonly finding: string; readonly events: string; readonly query: string };
 }
 
 /** A user, or the operator at the command line, who sees all. */
@@ -241,6 +241,7 @@ function viewOf({ window_from: from, window_to: to, ...rest }: Finding): Finding
   const links = {
     finding: `${FINDINGS_PAGE}/${rest.id}`,
     events: eventsLink({ query: rest.query, from, to }),
+    query: explorerLink({ query: rest.query, from, to }),
   };
   return { ...rest, from: moment(from), to: moment(to), links };
 }

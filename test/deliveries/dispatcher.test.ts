@@ -88,3 +88,60 @@ test('a receiver that fails is asked nine times within an hour, later where it s
   expect(times[1]! - times[0]!).toBe(120_000);
   await dispatcher.stop();
 });
+
+test('a receiver that fails again and again is left alone by all that wait for it, until it answers', async () => {
+  await using at = await temporaryDatabase();
+  const clock = testClock();
+  let asked = 0;
+  let status = 500;
+  await using server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => {
+      asked++;
+      return new Response('', { status });
+    },
+  });
+  const config = defaultConfig('/a', '/b');
+  const dispatcher = new Dispatcher({
+    db: at.db,
+    clock,
+    log: testLog().log,
+    config: () => ({
+      ...config,
+      deliveries: { ...config.deliveries, allowed_hosts: ['127.0.0.1'] },
+    }),
+    baseUrl: () => '',
+    writeHere: () => Promise.reject(new Error('nothing is written here')),
+    audit: async () => undefined,
+  });
+  const url = `http://127.0.0.1:${server.port}/`;
+  const message = {
+    kind: 'change',
+    title: '',
+    text: '',
+    severity: null,
+    links: {},
+    data: {},
+  } as const;
+  await at.db.transaction(async (tx) => {
+    for (let n = 0; n < 30; n++) {
+      const about = { subject: 'a', findingId: null, ownerId: null };
+      await enqueue(tx, { ...about, target: { type: 'webhook', url }, message }, clock.now());
+    }
+  });
+  const turn = async (seconds: number) => {
+    clock.pass(seconds * 1000);
+    dispatcher.wake();
+    await dispatcher.settled();
+    return asked;
+  };
+  await dispatcher.start();
+  // One more than five, then one after 1, 2, 4 … seconds.
+  expect(await turn(0)).toBe(6);
+  expect([await turn(0.5), await turn(0.6), await turn(1), await turn(1.1)]).toEqual([6, 7, 7, 8]);
+  status = 200;
+  await turn(4);
+  expect(asked).toBeGreaterThan(29);
+  await dispatcher.stop();
+});

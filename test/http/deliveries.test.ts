@@ -4,10 +4,11 @@ import { createHmac } from 'node:crypto';
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SMTPServer } from 'smtp-server';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { DeliveryTarget } from '../../src/deliveries/target.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { fire } from '../support/firing.ts';
+import { patienceFor } from '../support/patience.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
 import { eventually } from './eventually.ts';
 
@@ -38,8 +39,7 @@ function receiver() {
 }
 
 /** Mail that a real server with STARTTLS and a password takes. */
-async function mailServer(folder: string) {
-  makeCertificate(folder, 'localhost');
+async function mailServer(folder: string, options: Partial<SMTPServerOptions> = {}) {
   const mails: { from: string; to: string[]; text: string; secure: boolean }[] = [];
   const server = new SMTPServer({
     key: readFileSync(join(folder, 'localhost.key')),
@@ -48,6 +48,7 @@ async function mailServer(folder: string) {
       username === 'svc' && password === 'Mail-Secret-1'
         ? done(null, { user: username })
         : done(new Error('wrong password')),
+    ...options,
     onData: (stream, session, done) => {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -66,6 +67,8 @@ async function mailServer(folder: string) {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
+  // A client that does not trust the certificate hangs up.
+  server.on('error', () => undefined);
   const { port } = server.server.address() as { port: number };
   return { server, mails, port };
 }
@@ -77,6 +80,7 @@ let svc: Service;
 let superuser: Client;
 
 beforeAll(async () => {
+  makeCertificate(folder, 'localhost');
   mail = await mailServer(folder);
   svc = await startService({
     files: { 'log.csv': 'at,alert,n\n', 'secret.csv': 'at\n' },
@@ -255,6 +259,47 @@ test('e-mail goes out over STARTTLS with the password of the configuration, in o
   expect(text).toContain(`${svc.url}/ui/findings/${id}`);
   expect(text).not.toMatch(/^Bcc:/m);
 });
+
+test(
+  'e-mail goes nowhere without encryption, a certificate that is trusted, and a password that is right',
+  async () => {
+    const tls = await mailServer(folder, { secure: true });
+    const plain = await mailServer(folder, { disabledCommands: ['STARTTLS'] });
+    const ca = { NODE_EXTRA_CA_CERTS: join(folder, 'localhost.crt') };
+    const sentBy = async (port: number, security: string, env: Record<string, string>) => {
+      const smtp = { host: '127.0.0.1', port, security, from: 'svc@example.org' };
+      const login = { username: 'svc', password: 'env:MAIL_PASSWORD' };
+      await using other = await startService({
+        config: { deliveries: { smtp: { ...smtp, ...login } } },
+        env: { MAIL_PASSWORD: 'Mail-Secret-1', ...env },
+      });
+      await fire(other.accounts.db, { deliveries: [{ type: 'email', to: ['a@example.org'] }] });
+      // Not before the service ends.
+      return await eventually(async () => {
+        const row = await other.accounts.db.get<{ state: string; last_error: string | null }>(
+          'SELECT state, last_error FROM deliveries',
+        );
+        if (row!.state === 'waiting' && row!.last_error === null) throw new Error('it waits');
+        return row!.last_error ?? row!.state;
+      });
+    };
+    const outcomes = await Promise.all([
+      sentBy(tls.port, 'tls', ca),
+      sentBy(tls.port, 'tls', {}),
+      sentBy(tls.port, 'tls', { ...ca, MAIL_PASSWORD: 'wrong' }),
+      sentBy(plain.port, 'starttls', ca),
+    ]);
+    expect(outcomes).toEqual([
+      'sent',
+      expect.stringMatching(/^the mail server: ESOCKET/),
+      expect.stringMatching(/^the mail server: EAUTH \(answer 535/),
+      expect.stringMatching(/^the mail server: ETLS/),
+    ]);
+    expect([tls.mails.length, plain.mails.length]).toEqual([1, 0]);
+    for (const { server } of [tls, plain]) server.close();
+  },
+  patienceFor(20_000),
+);
 
 describe('what is written here', () => {
   const row: DeliveryTarget = {

@@ -104,7 +104,9 @@ describe('a finding is seen', () => {
       to: '2023-11-14T22:13:20.000Z',
       links: {
         finding: '/ui/findings/1',
-        events: expect.stringContaining('earliest=2023-11-14T22%3A08%3A20.000Z'),
+        events:
+          '/events?q=index%3Dauth&earliest=2023-11-14T22%3A08%3A20.000Z&latest=2023-11-14T22%3A13%3A20.000Z',
+        query: expect.stringContaining('q=index%3Dauth+%7C+stats+count+by+address&'),
       },
     });
   });

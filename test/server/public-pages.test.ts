@@ -227,7 +227,11 @@ describe('DS-184, DS-208: pages', () => {
     ...{ severity: 'high', severity_rank: 3, status: 'new', is_open: true },
     ...{ owner: EVIL, notes: EVIL, closed_at: EVIL, first_seen: EVIL, last_seen: EVIL },
     ...{ count: 2, row_count: 5, version: 1, query: EVIL, from: null, to: null },
-    ...{ columns: [EVIL], rows: [{ [EVIL]: EVIL }], links: { finding: '/f', events: '/e' } },
+    ...{
+      columns: [EVIL],
+      rows: [{ [EVIL]: EVIL }],
+      links: { finding: '/f', events: '/e', query: '/q' },
+    },
   };
   const frame: FrameView = {
     theme: null,

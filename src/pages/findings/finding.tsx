@@ -199,6 +199,9 @@ function Cause({ finding }: Pick<OneFindingView, 'finding'>) {
         <a class="button quiet" href={links.events}>
           Show the events
         </a>{' '}
+        <a class="button quiet" href={links.query}>
+          Run the query
+        </a>{' '}
         <span class="fine" safe>
           {count > rows.length ? `The first ${rows.length} of ${count} rows` : ''}
         </span>
