@@ -2,6 +2,7 @@
  * Administration pages, beyond what works by loading pages: confirmation dialogs, live lists,
  * suggested names, progress, local times.
  */
+import { askJson } from './shared/ask.ts';
 import { onSite } from './shared/site.ts';
 import { debounced, openDialog } from './shared/element.ts';
 import { fieldsOf, followForms, pageAt } from './shared/live-form.ts';
@@ -105,7 +106,8 @@ function localiseMoments(form: HTMLFormElement): void {
 }
 
 const MEMBERS = { users: 'username', groups: 'name' } as const;
-type Source = keyof typeof MEMBERS;
+type Source = keyof typeof MEMBERS | 'resources';
+const MAX_SUGGESTED = 50;
 
 function suggest(box: HTMLInputElement): void {
   const sources = box.dataset['suggest']!.split(' ') as Source[];
@@ -130,6 +132,7 @@ function suggest(box: HTMLInputElement): void {
 }
 
 async function namesIn(source: Source, wanted: string): Promise<string[] | null> {
+  if (source === 'resources') return resourcesWith(wanted.toLowerCase());
   const member = MEMBERS[source];
   const filter = JSON.stringify({ [member]: { $icontains: wanted } });
   const query = new URLSearchParams({ filter, sort: member, limit: '50' });
@@ -142,6 +145,29 @@ async function namesIn(source: Source, wanted: string): Promise<string[] | null>
   } catch {
     return null;
   }
+}
+
+let published: Promise<readonly string[]> | null = null;
+
+/** Files and folders as permissions name them. */
+async function resourcesWith(wanted: string): Promise<string[] | null> {
+  try {
+    const names = await (published ??= publishedNames());
+    return names.filter((name) => name.toLowerCase().includes(wanted)).slice(0, MAX_SUGGESTED);
+  } catch {
+    published = null;
+    return null;
+  }
+}
+
+async function publishedNames(): Promise<readonly string[]> {
+  const listed = await askJson<{ name: string; file: string }[]>('/_svc/resources');
+  const names = listed.filter(({ file }) => file !== '').map(({ name }) => name);
+  const folders = names.flatMap((name) => {
+    const parts = name.split('/').slice(0, -1);
+    return parts.map((_, index) => `${parts.slice(0, index + 1).join('/')}/*`);
+  });
+  return [...new Set([...folders, ...names])];
 }
 
 function swap(selector: string, page: Document): void {

@@ -98,6 +98,16 @@ test('a group gets a folder in three steps, and loses it again', async () => {
   expect((await bea.fetch('/api/sales/orders/')).status).toBe(403);
 });
 
+test('files, folders and people are suggested', async () => {
+  await page.goto('/admin/ui/explain');
+  await page.getByLabel('Resource').fill('sal');
+  await page.locator('#resource-names option[value="sales/*"]').waitFor({ state: 'attached' });
+  await page.locator('#resource-names option[value="sales/orders"]').waitFor({ state: 'attached' });
+  await page.getByLabel('User', { exact: true }).fill('be');
+  await soon(() => page.locator('#user-names option').count()).toBe(1);
+  expect(await accessibilityProblems(page)).toEqual([]);
+});
+
 test('a refusal that is explained is mended where it stands', async () => {
   await page.goto('/admin/ui/explain?user=bea&resource=sales/orders&right=read');
   await page.getByText('bea may not read sales/orders').waitFor();

@@ -328,7 +328,8 @@ describe('a password', () => {
     const late = await enter(path, PASSWORD);
     expect(late.status).toBe(429);
     expect(Number(late.headers.get('Retry-After'))).toBeGreaterThan(0);
-  });
+    // Ten hashes on a machine that does other things too.
+  }, 120_000);
 
   test('that is easy to guess is refused', async () => {
     expect(await refusal({ resource: 'other', password: 'password' })).toMatchObject({
@@ -486,7 +487,8 @@ test('openings are counted, audited as the link, and listed; the secret is kept 
   expect(await listed.json()).toMatchObject([
     { id, username: 'ada', uses: 1, description: 'for Acme', has_password: false },
   ]);
-  const audit = await ada.fetch('/admin/audit-logs?limit=10');
+  const opened = encodeURIComponent('{"action":"open_link"}');
+  const audit = await ada.fetch(`/admin/audit-logs?filter=${opened}`);
   expect(await audit.json()).toContainEqual(
     expect.objectContaining({
       action: 'open_link',

@@ -366,6 +366,7 @@ describe('DS-184, DS-208: pages', () => {
       {
         resource: EVIL,
         access: {
+          mayChange: true,
           holders: [
             ...(['read', 'write'] as const).map((action) => ({
               ...{ groupId: 1, group: EVIL, people: [EVIL], action, resource: EVIL, isOwn: true },

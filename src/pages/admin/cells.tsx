@@ -281,8 +281,14 @@ export function ExpiryBox({ value }: ValueProps) {
 }
 
 export function ResourceBox({ value }: ValueProps) {
+  const fixed = { name: 'resource', list: 'resource-names', spellcheck: 'false' } as const;
   const placeholder = 'reports/sales or reports/*';
-  return <Box label="Resource" name="resource" {...{ value, placeholder }} spellcheck="false" />;
+  return (
+    <>
+      <Box label="Resource" {...fixed} {...{ value, placeholder }} data-suggest="resources" />
+      <datalist id="resource-names"></datalist>
+    </>
+  );
 }
 
 export function ActionBox({ value }: ValueProps) {

@@ -74,6 +74,8 @@ interface ShareView {
   readonly resource: string;
   /** Null for those who give no rights. */
   readonly access: {
+    /** False in read-only mode. */
+    readonly mayChange: boolean;
     readonly holders: readonly Holder[];
     readonly superusers: readonly string[];
     readonly names: readonly ReceiverName[];
@@ -133,6 +135,7 @@ async function show(context: Context, { error, created, entered }: Outcome): Pro
       admin === null || allowed === null
         ? null
         : {
+            mayChange: !services.config.readonly,
             holders: holdersIn(allowed),
             superusers: allowed[0]!.superusers.map(({ username }) => username),
             names: await receiverNames(services, admin),
@@ -420,18 +423,20 @@ function peopleText(people: readonly string[]): string {
 }
 
 function People({ view, frame }: Parts) {
-  const { holders, superusers, names, notes } = view.access!;
+  const { holders, mayChange, superusers, names, notes } = view.access!;
   const { entered, resource } = view;
   return (
     <section>
       <h2>People and groups</h2>
-      <GiveForm
-        frame={frame}
-        resource={resource}
-        names={names}
-        to={entered.get('to') ?? ''}
-        right={entered.get('right') ?? 'read'}
-      />
+      {mayChange && (
+        <GiveForm
+          frame={frame}
+          resource={resource}
+          names={names}
+          to={entered.get('to') ?? ''}
+          right={entered.get('right') ?? 'read'}
+        />
+      )}
       {holders.length > 0 && (
         <div class="scroll" tabindex="0" role="region" aria-label="Who has it">
           <table>
@@ -458,7 +463,7 @@ function People({ view, frame }: Parts) {
                   <td safe>{holder.action}</td>
                   <td safe>{`${holder.action} on ${resourceText(holder.resource)}`}</td>
                   <td>
-                    {holder.isOwn && (
+                    {holder.isOwn && mayChange && (
                       <PostButton
                         frame={frame}
                         to={address(view)}

@@ -107,7 +107,20 @@ export const explain = adminPage<ExplainData>({
   content: ({ user, resource, right, key, explanation, allowed, names, failure }, around) => (
     <>
       <form class="filter query" method="get" action={`${ADMIN_PAGES}/explain`}>
-        <Box label="User" name="user" value={user} placeholder="everybody" spellcheck="false" />
+        <Box
+          label="User"
+          name="user"
+          value={user}
+          placeholder="everybody"
+          spellcheck="false"
+          list="user-names"
+          data-suggest="users"
+        />
+        <datalist id="user-names">
+          {names.flatMap(({ name, isGroup }) =>
+            isGroup ? [] : [<option value={name.replace(/^user:/, '')} />],
+          )}
+        </datalist>
         <ResourceBox value={resource} />
         <ActionBox value={right} />
         <Box
@@ -145,7 +158,7 @@ function One({ explanation, names: receivers, around }: OneProps) {
         {explanation.explanation}
       </p>
       <Notes notes={notes} />
-      {explanation.reason === 'no-permission' && (
+      {explanation.reason === 'no-permission' && around.state.mayChange && (
         <GiveForm
           frame={around.frame}
           resource={explanation.resource}
