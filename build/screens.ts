@@ -55,6 +55,8 @@ const pages = {
   'events-live': '/events?live=1',
   'events-empty': '/events?earliest=2001-01-01&latest=2001-01-02',
   savedsearches: '/savedsearches',
+  alerts: '/ui/alerts',
+  alert: '/ui/alerts/1',
   findings: '/ui/findings',
   finding: '/ui/findings/2',
   missing: '/nothing-here',

@@ -26,6 +26,8 @@ import { tokenRoutes } from './api/tokens.ts';
 import { eventsPageRoute } from './pages/events/events.tsx';
 import { guideRoutes } from './pages/docs/guide.tsx';
 import { findingRoutes } from './api/findings.ts';
+import { alertPageRoute } from './pages/alerts/alert.tsx';
+import { alertsPageRoute } from './pages/alerts/alerts.tsx';
 import { findingPageRoute } from './pages/findings/finding.tsx';
 import { findingsPageRoute } from './pages/findings/findings.tsx';
 import { healthRoute } from './api/health.ts';
@@ -80,6 +82,8 @@ export const plugins: readonly AnyElysia[] = [
   eventViewRoutes,
   savedSearchRoutes,
   findingRoutes,
+  alertPageRoute,
+  alertsPageRoute,
   findingsPageRoute,
   findingPageRoute,
   tokenRoutes,

@@ -8,6 +8,7 @@ import { datasetPage } from '../../src/pages/files/dataset-page.tsx';
 import { guidePage } from '../../src/pages/docs/guide.tsx';
 import { docsPage } from '../../src/pages/docs/docs.tsx';
 import { operationPage } from '../../src/pages/docs/operation.tsx';
+import type { AlertView } from '../../src/operations/alerts/alerts.ts';
 import type { FindingView } from '../../src/operations/findings.ts';
 import { reference } from '../../src/language/reference.ts';
 import { searchLanguagePage } from '../../src/pages/events/search-language.tsx';
@@ -20,6 +21,8 @@ import { landingPage } from '../../src/pages/files/landing.tsx';
 import { loginPage } from '../../src/pages/accounts/login.tsx';
 import { eventsPage } from '../../src/pages/events/events.tsx';
 import { savedSearchesPage } from '../../src/pages/events/saved-searches.tsx';
+import { alertPage } from '../../src/pages/alerts/alert.tsx';
+import { alertsPage } from '../../src/pages/alerts/alerts.tsx';
 import { findingPage } from '../../src/pages/findings/finding.tsx';
 import { findingsPage } from '../../src/pages/findings/findings.tsx';
 import { secondFactorPage } from '../../src/pages/accounts/second-factor.tsx';
@@ -232,6 +235,19 @@ describe('DS-184, DS-208: pages', () => {
       rows: [{ [EVIL]: EVIL }],
       links: { finding: '/f', events: '/e', query: '/q' },
     },
+  };
+  const run = {
+    kind: 'late',
+    state: 'failed',
+    ...{ id: 1, alert_id: 1, slot: EVIL, attempt: 2 },
+    ...{ started_at: EVIL, ended_at: EVIL, duration_ms: 3, row_count: 4, fired: 1, resolved: 0 },
+    ...{ quiet: 0, missed: 2, error: EVIL },
+  } as const;
+  const alert: AlertView = {
+    ...{ id: 1, title: EVIL, source: null, owner: EVIL, state: 'stopped', problem: EVIL },
+    ...{ definition: { title: EVIL, query: EVIL, schedule: EVIL, when: { type: 'no data' } } },
+    ...{ next_run: EVIL, missed: 1, last_run: run, hash: null, may_change: true },
+    ...{ created_at: EVIL, updated_at: EVIL, version: 1 },
   };
   const frame: FrameView = {
     theme: null,
@@ -681,6 +697,32 @@ describe('DS-184, DS-208: pages', () => {
             openHref: '/o',
           },
         ],
+      },
+      frame,
+    ),
+    alerts: renderPage(alertsPage, { alerts: [alert], isMore: true, notice: EVIL }, frame),
+    alert: renderPage(
+      alertPage,
+      {
+        alert,
+        runs: [run],
+        rows: { columns: [EVIL], rows: [{ [EVIL]: EVIL }], row_count: 2 },
+        fields: { title: EVIL, query: EVIL, mute: EVIL },
+        preview: {
+          runs: 1,
+          looked_at: 1,
+          from: EVIL,
+          to: EVIL,
+          fired: 1,
+          resolved: 0,
+          quiet: 0,
+          failed: 1,
+          error: EVIL,
+          limit: EVIL,
+          firings: [{ at: EVIL, key: EVIL, rows: 1 }],
+        },
+        notice: EVIL,
+        problem: EVIL,
       },
       frame,
     ),

@@ -33,8 +33,13 @@ export const RESERVED_PATTERNS: readonly string[] = [
   ],
   ...['tail', 'histogram', 'fields'].map((name) => `/api/events/${name}`),
   ...['/api/savedsearches', '/api/savedsearches/{id:int}', '/api-token-auth'],
+  ...['/api/alerts', '/api/alerts/preview', '/api/alerts/{id:int}'],
+  ...['enable', 'disable', 'approve', 'run', 'runs', 'rows'].map(
+    (name) => `/api/alerts/{id:int}/${name}`,
+  ),
   ...['/api/findings', '/api/findings/{id}', '/api/findings/{id}/history'],
   ...['/ui/findings', '/ui/findings/{id}'],
+  ...['/ui/alerts', '/ui/alerts/new', '/ui/alerts/{id}'],
   ...['run', 'validate', 'commands'].map((name) => `/search2/api/${name}`),
   ...['/services/collector', '/services/collector/*', '/_bulk', '/{index}/_bulk', '/elastic'],
   ...['/elastic/*', '/v1/logs', '/loki/api/v1/push'],

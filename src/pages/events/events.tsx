@@ -574,6 +574,9 @@ function Watch() {
   );
 }
 
+/** Longer ones do not fit into an address everywhere. */
+const MAX_LINKED_QUERY = 2_000;
+
 function Keep({ view, frame }: { view: EventsView; frame: FrameView }) {
   return (
     <>
@@ -608,6 +611,14 @@ function Keep({ view, frame }: { view: EventsView; frame: FrameView }) {
       >
         Add to dashboard
       </button>
+      {view.q !== '' && view.q.length <= MAX_LINKED_QUERY && (
+        <a
+          class="button quiet small"
+          href={`/ui/alerts/new?${new URLSearchParams({ query: view.q })}`}
+        >
+          Alert on this
+        </a>
+      )}
       <ExportMenu
         json={view.formatHrefs.json}
         query={view.full}

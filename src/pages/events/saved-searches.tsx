@@ -464,6 +464,15 @@ function Entry({ entry, view, frame }: Around & { entry: SavedSearchEntry }) {
         <a class="button quiet small" href={entry.openHref} aria-label={`Open ${entry.name}`}>
           Open
         </a>
+        {(entry.isOwn || entry.isShared || entry.isPublic) && (
+          <a
+            class="button quiet small"
+            href={`/ui/alerts/new?${new URLSearchParams({ savedsearch: entry.name, title: entry.name })}`}
+            aria-label={`Run ${entry.name} on a schedule, or alert on it`}
+          >
+            Schedule
+          </a>
+        )}
         <PostButton
           frame={frame}
           to={view.address}
