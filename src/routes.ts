@@ -23,6 +23,7 @@ import { eventRoutes } from './api/events/events.ts';
 import { secondFactorRoutes } from './api/second-factors.ts';
 import { savedSearchRoutes } from './api/saved-searches.ts';
 import { tokenRoutes } from './api/tokens.ts';
+import { eventPageRoute } from './pages/events/event-page.tsx';
 import { eventsPageRoute } from './pages/events/events.tsx';
 import { guideRoutes } from './pages/docs/guide.tsx';
 import { findingRoutes } from './api/findings.ts';
@@ -113,6 +114,7 @@ export const plugins: readonly AnyElysia[] = [
   changesRoutes,
   paletteRoute,
   eventsPageRoute,
+  eventPageRoute,
   lineFormatsRoute,
   savedSearchesPageRoute,
   openApiRoute,

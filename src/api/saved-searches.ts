@@ -33,6 +33,9 @@ const model = Type.Object(
     id: Type.Integer(),
     name: Type.String({ maxLength: 255 }),
     query: Type.String(),
+    view: Type.String({
+      description: 'Parameters of the page that shows it, such as `chart=line&log=1`',
+    }),
     shared_with: Type.Array(Type.Integer({ description: 'Id of a user' })),
     is_public: Type.Boolean(),
     created_at: Type.String({ format: 'date-time' }),
@@ -44,6 +47,7 @@ const newModel = Type.Object(
   {
     name: Type.String({ maxLength: 255 }),
     query: Type.String(),
+    view: Type.Optional(Type.String({ maxLength: 2048 })),
     shared_with: Type.Optional(Type.Array(Type.Integer())),
     is_public: Type.Optional(Type.Boolean()),
   },

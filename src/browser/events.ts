@@ -9,13 +9,19 @@ import { startResultChart } from './explorer/result-chart.ts';
 import { startTail } from './explorer/tail.ts';
 import { addTerms, ask, fieldTerm, type Narrow, startValues } from './explorer/terms.ts';
 import { setSpan, spanName, startTimes } from './explorer/times.ts';
-import { chooseView, noteView, viewChoice } from './explorer/view-choices.ts';
+import { chooseView, noteInAddress, noteView, viewChoice } from './explorer/view-choices.ts';
 import { make } from './shared/element.ts';
 import { noteSearch, recentSearches } from './shared/recent-searches.ts';
 import { localNumber } from './shared/times.ts';
 
 const explorer = document.querySelector<HTMLElement>('#explorer');
 const form = document.querySelector<HTMLFormElement>('#query');
+
+// The page of one event begins where it stands.
+document.querySelector('.lines > li[aria-current]')?.scrollIntoView({ block: 'center' });
+// What has just been done is told once.
+noteInAddress('done', null);
+for (const list of document.querySelectorAll<HTMLElement>('#found, #tail')) startEventDetails(list);
 
 if (explorer !== null && form !== null) {
   const { terms = '', searches, earliest = '', latest = '' } = explorer.dataset;
@@ -33,8 +39,6 @@ if (explorer !== null && form !== null) {
     startTail(explorer, terms, narrow);
     startValues(explorer, narrow);
   }
-  for (const list of explorer.querySelectorAll<HTMLElement>('#found, #tail'))
-    startEventDetails(list);
   refreshed.push(startResultChart(explorer, (point) => drillInto(form, terms, point)));
   showFigures(explorer);
   startRefresh(form, explorer, () => {
@@ -146,13 +150,30 @@ function showHistory(explorer: HTMLElement, form: HTMLFormElement): void {
   place.hidden = false;
 }
 
-/** Saves the query and time range as they stand in the form, even before they are searched. */
+/** Saves the query, its time and the chart as they stand in the page, even before they are searched. */
 function saveAsTyped(explorer: HTMLElement, search: HTMLFormElement): void {
-  const save = explorer.querySelector<HTMLFormElement>('form[action$="/savedsearches"]');
-  save?.addEventListener('formdata', ({ formData }) => {
-    formData.delete('query');
-    const typed = new FormData(search);
-    formData.set('q', typed.get('q') ?? typed.get('ask') ?? '');
-    for (const name of ['earliest', 'latest']) formData.set(name, typed.get(name) ?? '');
-  });
+  for (const save of explorer.querySelectorAll('form[action$="/savedsearches"]')) {
+    save.addEventListener('formdata', (event) => {
+      const { formData } = event as FormDataEvent;
+      formData.delete('query');
+      const typed = new FormData(search);
+      formData.set('q', typed.get('q') ?? typed.get('ask') ?? '');
+      for (const name of ['earliest', 'latest']) formData.set(name, typed.get(name) ?? '');
+      const shown = new URLSearchParams(location.search);
+      for (const name of [
+        'q',
+        'ask',
+        'earliest',
+        'latest',
+        'saved',
+        'done',
+        'refresh',
+        'limit',
+        'offset',
+        'live',
+      ])
+        shown.delete(name);
+      formData.set('view', String(shown));
+    });
+  }
 }

@@ -7,6 +7,8 @@ export interface SavedSearch {
   readonly ownerId: number;
   readonly name: string;
   readonly query: string;
+  /** Parameters of the page that shows it; `''`: as it suits the result. */
+  readonly view: string;
   readonly isPublic: boolean;
   readonly sharedWith: readonly number[];
   readonly createdAt: string;
@@ -16,6 +18,7 @@ export interface SavedSearch {
 export interface SavedSearchInput {
   readonly name: string;
   readonly query: string;
+  readonly view: string;
   readonly isPublic: boolean;
   readonly sharedWith: readonly number[];
   /** Users the owner named in this request; those named before stay named. */
@@ -27,6 +30,7 @@ interface SearchRow {
   readonly owner_id: number;
   readonly name: string;
   readonly query: string;
+  readonly view: string;
   readonly is_public: number;
   readonly created_at: string;
   readonly updated_at: string;
@@ -43,6 +47,7 @@ function searchOf(row: SearchRow): SavedSearch {
     ownerId: row.owner_id,
     name: row.name,
     query: row.query,
+    view: row.view,
     isPublic: row.is_public === 1,
     sharedWith: (row.shared ?? '')
       .split(',')
@@ -112,8 +117,8 @@ export async function createSavedSearch(
     if (own!.n >= owner.most) return null;
     const at = timestamp(now);
     const { lastId } = await tx.run(
-      'INSERT INTO saved_searches (id, owner_id, name, query, is_public, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-      [id, owner.id, input.name, input.query, input.isPublic ? 1 : 0, at, at],
+      'INSERT INTO saved_searches (id, owner_id, name, query, view, is_public, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      [id, owner.id, input.name, input.query, input.view, input.isPublic ? 1 : 0, at, at],
     );
     await share(tx, lastId, input);
     return { search: (await getSavedSearch(tx, lastId))!, isNew: true };
@@ -134,12 +139,13 @@ export async function updateSavedSearch(
     const values: SqlValue[] = [
       input.name,
       input.query,
+      input.view,
       input.isPublic ? 1 : 0,
       timestamp(now),
       id,
     ];
     await tx.run(
-      'UPDATE saved_searches SET name = ?, query = ?, is_public = ?, updated_at = ? WHERE id = ?',
+      'UPDATE saved_searches SET name = ?, query = ?, view = ?, is_public = ?, updated_at = ? WHERE id = ?',
       values,
     );
     await share(tx, id, input);

@@ -66,7 +66,9 @@ test('the history has questions about this dataset only, and a saved search is w
   await page.getByText('Save', { exact: true }).click();
   await page.getByLabel('Name').fill('by region');
   await page.getByRole('button', { name: 'Save this search' }).click();
-  await page.waitForURL(/savedsearches/);
+  await page.waitForURL(/saved=/);
+  await page.getByRole('heading', { name: 'by region' }).waitFor();
+  await page.goto('/savedsearches');
   await page
     .getByText('from shop/sales | stats count BY region | sort -count | head 10')
     .first()

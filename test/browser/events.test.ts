@@ -148,7 +148,9 @@ test('save a search, share it, open, change, copy and delete it', async () => {
   await page.getByLabel('Name').fill(`Errors ${MARKUP}`);
   await page.getByLabel('Everybody may see it').check();
   await page.getByRole('button', { name: 'Save this search' }).click();
-  await soon(() => page.getByRole('status').innerText()).toBe('The search is saved.');
+  await page.getByText('Saved.', { exact: true }).waitFor();
+  await soon(() => new URL(page.url()).pathname).toBe('/events');
+  await page.getByRole('heading', { name: `Errors ${MARKUP}` }).waitFor();
   await svc.accounts.user('bea', { password: PASSWORD });
   const other = await browser.open(svc);
   await signIn(other, 'bea');
@@ -158,6 +160,7 @@ test('save a search, share it, open, change, copy and delete it', async () => {
   );
   expect(await other.getByText('Change', { exact: true }).count()).toBe(0);
   await other.context().close();
+  await page.goto('/savedsearches');
   await page.getByRole('link', { name: `Errors ${MARKUP}`, exact: true }).click();
   await soon(() => page.locator('.tools').getByRole('status').innerText()).toMatch(/^15 rows/);
   await page.goto('/savedsearches');

@@ -158,6 +158,39 @@ test('an open event is copied and shown as a tree', async () => {
   expect(copied).toMatchObject({ ms: 3 });
 });
 
+test('an event has an address, where it stands among those around it', async () => {
+  await page.goto('/events?q=ms%3D30');
+  await page.locator('#found .lines summary').first().click();
+  await page.getByRole('link', { name: /^Link to this event/ }).click();
+  await page.getByRole('heading', { name: /^Event \d+$/ }).waitFor();
+  const marked = page.locator('.lines > li[aria-current=true]');
+  await soon(() => marked.locator('.event-fields').innerText()).toMatch(/ms\s+30/);
+  await soon(() => page.locator('.lines > li').count()).toBe(21);
+  await marked.getByRole('button', { name: 'As a tree' }).waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+});
+
+test('saving stays where one is; a saved search opens with its time, chart and name, and is updated', async () => {
+  await page.goto('/events?q=level%3Derror+%7C+timechart+count+by+host&earliest=-7d');
+  await page.getByRole('combobox', { name: 'Kind of chart' }).selectOption('stacked-area');
+  await page.getByText('Save', { exact: true }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Errors by host');
+  await page.getByRole('button', { name: 'Save this search' }).click();
+  await page.getByText('Saved.', { exact: true }).waitFor();
+  await page.goto('/savedsearches');
+  await page.getByRole('link', { name: 'Open Errors by host' }).click();
+  await page.getByRole('heading', { name: 'Errors by host' }).waitFor();
+  await soon(() => query()).toBe('level=error | timechart count by host');
+  await soon(() => page.locator('#time summary').innerText()).toBe('Last 7 days');
+  const kinds = page.getByRole('combobox', { name: 'Kind of chart' });
+  await soon(() => kinds.inputValue()).toBe('stacked-area');
+  await kinds.selectOption('bar');
+  await page.getByRole('button', { name: 'Update' }).click();
+  await page.getByText('The saved search is as it is here now.').waitFor();
+  await soon(() => [parameter('chart'), parameter('done')]).toEqual(['bar', null]);
+  expect(await accessibilityProblems(page)).toEqual([]);
+});
+
 test('the time is one place: by keys, relative, and again every so often', async () => {
   await page.goto('/events?q=ms%3D3');
   await page.keyboard.press('t');

@@ -260,16 +260,17 @@ test("10. they find yesterday's errors in the logs, save that search and run it 
   await page.locator('.editor .cm-content').click();
   await page.keyboard.type('level=error');
   await page.keyboard.press('Escape');
-  await page.getByRole('combobox', { name: 'Time' }).selectOption('-1d@d..@d');
+  await page.locator('#time summary').click();
+  await page.getByRole('button', { name: /^Yesterday/ }).click();
   await page
     .getByRole('status')
     .getByText(/^3 rows/)
     .waitFor();
-  await soon(() => page.locator('.lines:not([hidden]) > li').count()).toBe(3);
+  await soon(() => page.locator('#found .lines > li').count()).toBe(3);
   await page.getByText('Save', { exact: true }).click();
   await page.getByLabel('Name').fill("Yesterday's errors");
   await page.getByRole('button', { name: 'Save this search' }).click();
-  await page.getByText('The search is saved.').waitFor();
+  await page.getByText('Saved.', { exact: true }).waitFor();
   await go('Resources');
   await go('Saved searches');
   await page.getByRole('link', { name: "Yesterday's errors", exact: true }).click();

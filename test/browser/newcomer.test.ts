@@ -51,7 +51,8 @@ test('a query runs with Enter, and is saved as it stands in the field', async ()
   await page.getByText('Save', { exact: true }).click();
   await page.getByLabel('Name').fill('Errors of one');
   await page.getByRole('button', { name: 'Save this search' }).click();
-  await page.getByText('The search is saved.').waitFor();
+  await page.getByText('Saved.', { exact: true }).waitFor();
+  await page.goto('/savedsearches');
   const saved = page.locator('li.card', { hasText: 'Errors of one' });
   await soon(async () => (await saved.locator('pre').innerText()).trim()).toBe(
     'level=error host=web-1 earliest=-24h',

@@ -78,9 +78,10 @@ test('a saved statement comes back to this page with its text', async () => {
   await page.getByText('Save', { exact: true }).click();
   await page.getByLabel('Name').fill('one');
   await page.getByRole('button', { name: 'Save this search' }).click();
-  await page.waitForURL(/savedsearches/);
+  await page.getByRole('heading', { name: 'one' }).waitFor();
+  await page.goto('/savedsearches');
   await page.getByRole('link', { name: 'one' }).first().click();
-  await page.waitForURL(/\/sql\?q=/);
+  await page.waitForURL(/\/sql\?saved=/);
   expect(await statement()).toBe('-- SQL\nvalues (1)');
   expect(await cells()).toEqual(['1']);
 });

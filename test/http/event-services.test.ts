@@ -172,6 +172,7 @@ describe('saved searches (EV-86 to EV-92)', () => {
       'id',
       'name',
       'query',
+      'view',
       'shared_with',
       'is_public',
       'created_at',

@@ -366,6 +366,7 @@ export const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
   }),
   'POST /auth/passkey': everybody('/auth/passkey', 400, { body: {}, readOnly: 400 }),
   'GET /events': signedIn('/events', 200),
+  'GET /events/{id:int}': eventReaders('/events/1', 404),
   'GET /events/explain': superusers('/events/explain', 200),
   'POST /events/explain': superusers('/events/explain', 200, { body: {} }),
   'GET /savedsearches': signedIn('/savedsearches', 200),

@@ -1,6 +1,12 @@
 /** Queries that a reader narrows by clicking keep their text and mean what was clicked. */
 import { describe, expect, test } from 'bun:test';
-import { fieldTerm, startOf, termsAdder, withinTimes } from '../../src/language/syntax/refine.ts';
+import {
+  fieldTerm,
+  startOf,
+  termsAdder,
+  withinTimes,
+  timesOf,
+} from '../../src/language/syntax/refine.ts';
 
 describe('adding terms', () => {
   test.each([
@@ -53,4 +59,20 @@ test('how a query begins', () => {
   });
   expect(startOf('error').isOnlySearch).toBe(true);
   expect(startOf(' ')).toEqual({ first: '', isSearch: true, isOnlySearch: true });
+});
+
+test.each([
+  ['', '-24h', ''],
+  ['level=error | timechart count by host', '-7d', ''],
+  ['a b', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00.000Z'],
+  ['* | stats count', '@d', 'now'],
+  ['x', '', '-1h'],
+  ['"earliest=1" y', '2026-01-01 10:00', ''],
+])('the times that %p was saved with, %p and %p, are found again', (query, earliest, latest) => {
+  expect(timesOf(withinTimes(query, earliest, latest))).toEqual({ query, earliest, latest });
+});
+
+test('times that are not the last terms of the first stage belong to the query', () => {
+  for (const query of ['earliest=-1h error', 'from a | where earliest="x"', 'error "earliest=-1h"'])
+    expect(timesOf(query)).toEqual({ query, earliest: '', latest: '' });
 });

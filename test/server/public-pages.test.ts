@@ -20,6 +20,7 @@ import { errorPage } from '../../src/pages/error.tsx';
 import { landingPage } from '../../src/pages/files/landing.tsx';
 import { loginPage } from '../../src/pages/accounts/login.tsx';
 import { eventsPage } from '../../src/pages/events/events.tsx';
+import { eventPage } from '../../src/pages/events/event-page.tsx';
 import { savedSearchesPage } from '../../src/pages/events/saved-searches.tsx';
 import { alertPage } from '../../src/pages/alerts/alert.tsx';
 import { alertsPage } from '../../src/pages/alerts/alerts.tsx';
@@ -654,6 +655,8 @@ describe('DS-184, DS-208: pages', () => {
         rows: [[{ text: EVIL, kind: 'time' }], [{ text: EVIL, kind: 'text', includeHref: '/i' }]],
         figures: { rows: 1, isCut: true, scanned: 1, elapsedMs: 1 },
         view: {},
+        saved: null,
+        done: EVIL,
         mayReadEvents: true,
         mayCreateFiles: true,
         sendsTo: EVIL,
@@ -666,6 +669,25 @@ describe('DS-184, DS-208: pages', () => {
       },
       frame,
     ),
+    event: renderPage(
+      eventPage,
+      {
+        id: 1,
+        kind: 'host',
+        lines: [
+          {
+            id: '1',
+            time: EVIL,
+            level: null,
+            cells: [EVIL],
+            text: EVIL,
+            fields: [{ name: EVIL, value: EVIL, includeHref: '/i', excludeHref: '/e' }],
+          },
+        ],
+        searchHref: '/s',
+      },
+      frame,
+    ),
     savedsearches: renderPage(
       savedSearchesPage,
       {
@@ -673,6 +695,7 @@ describe('DS-184, DS-208: pages', () => {
         kind: '',
         first: 1,
         address: '/savedsearches',
+        warnings: [EVIL],
         dataHref: '/d',
         notice: EVIL,
         problem: EVIL,

@@ -63,6 +63,36 @@ export function withinTimes(query: string, earliest: string, latest: string): st
   return query.trim() === '' ? `* ${added}`.trim() : termsAdder(query)(added);
 }
 
+/** The inverse of `withinTimes`: what is asked, and its bounds where they end the first stage. */
+export function timesOf(query: string): {
+  readonly query: string;
+  readonly earliest: string;
+  readonly latest: string;
+} {
+  const none = { query, earliest: '', latest: '' };
+  if (!startOf(query).isSearch) return none;
+  const { rest } = firstStage(query);
+  const head = query.slice(0, query.length - rest.length).trimEnd();
+  const [found, earliest = '', latest = '', only = ''] = BOUNDS.exec(head) ?? [];
+  if (found === undefined) return none;
+  const terms = head.slice(0, -found.length).trimEnd();
+  const after = rest.trim();
+  return {
+    query: after === '' ? (terms === '*' ? '' : terms) : `${terms || '*'} ${after}`,
+    earliest: unquoted(earliest),
+    latest: unquoted(latest || only),
+  };
+}
+
+const BOUND = String.raw`("(?:[^"\\]|\\.)*"|[^\s"]+)`;
+const BOUNDS = new RegExp(
+  `(?:^|\\s+)(?:earliest=${BOUND}(?:\\s+latest=${BOUND})?|latest=${BOUND})$`,
+);
+
+function unquoted(text: string): string {
+  return text.startsWith('"') ? text.slice(1, -1).replaceAll(/\\(.)/g, '$1') : text;
+}
+
 /** `host="web 1"`, or with `NOT` in front. */
 export function fieldTerm(name: string, value: unknown, isExcluded = false): string {
   const field = /^[A-Za-z_@][\w@.:/$-]*$/.test(name) ? name : bareOrQuoted(name);

@@ -11,6 +11,7 @@ import type { Database } from '../../store/database.ts';
 
 const MAX_NAME = 255;
 const MAX_QUERY_BYTES = 64 * 1024;
+const MAX_VIEW = 2048;
 const TRUE_WORDS: ReadonlySet<string> = new Set(['t', 'yes', 'y', 'on', 'true', '1']);
 const FALSE_WORDS: ReadonlySet<string> = new Set(['f', 'no', 'n', 'off', 'false', '0']);
 
@@ -62,6 +63,7 @@ export async function readSavedSearch(
   if (query !== undefined && Buffer.byteLength(query) > MAX_QUERY_BYTES) {
     (errors['query'] ??= []).push(`Ensure this field has no more than ${MAX_QUERY_BYTES} bytes.`);
   }
+  const view = readView(members['view'], errors);
   const sharedWith = await readUsers(db, members['shared_with'], errors);
   const isPublic = readFlag(members['is_public'], errors);
   if (validate !== null && query !== undefined && errors['query'] === undefined) {
@@ -73,11 +75,23 @@ export async function readSavedSearch(
     inputFor: (old) => ({
       name: name ?? old?.name ?? '',
       query: query ?? old?.query ?? '',
+      view: view ?? old?.view ?? '',
       sharedWith: sharedWith ?? old?.sharedWith ?? [],
       named,
       isPublic: isPublic ?? old?.isPublic ?? false,
     }),
   };
+}
+
+function readView(value: unknown, errors: FieldErrors): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string') {
+    errors['view'] = ['Not a valid string.'];
+    return undefined;
+  }
+  if (value.length > MAX_VIEW || value.includes('\0'))
+    errors['view'] = [`Enter at most ${MAX_VIEW} characters, such as chart=line&log=1.`];
+  return value;
 }
 
 async function readUsers(

@@ -24,6 +24,7 @@ export interface SavedSearchView {
   readonly id: number;
   readonly name: string;
   readonly query: string;
+  readonly view: string;
   readonly shared_with: readonly number[];
   readonly is_public: boolean;
   readonly created_at: string;
@@ -68,16 +69,16 @@ export async function* eachSavedSearch(
   const terms = searchTerms(search).map(foldedText);
   let toSkip = offset;
   for (let place = after; ;) {
-    const found = await list(db, viewer, { after: place, limit: READ_AT_ONCE });
-    for (const one of found) {
-      const isOwn = one.ownerId === caller.userId;
-      const isShared = one.sharedWith.includes(caller.userId);
+    const rows = await list(db, viewer, { after: place, limit: READ_AT_ONCE });
+    for (const one of rows) {
+      const found = listed(one, caller);
+      const { isOwn, isShared } = found;
       const is = { own: isOwn, shared: isShared && !isOwn, public: one.isPublic };
       if ((kind !== null && !is[kind]) || !holds(one, terms) || toSkip-- > 0) continue;
-      yield { view: viewOf(one, caller), isOwn, isShared };
+      yield found;
     }
-    place = found.at(-1) ?? null;
-    if (found.length < READ_AT_ONCE || place === null) return;
+    place = rows.at(-1) ?? null;
+    if (rows.length < READ_AT_ONCE || place === null) return;
     // Lets other requests run: a query may have 64 KiB.
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -124,14 +125,32 @@ function holds({ name, query }: SavedSearch, terms: readonly string[]): boolean 
 
 /** Throws `not-found` for one the caller does not see. */
 export async function getSavedSearch(
-  { db }: App,
+  services: App,
   caller: Principal,
   id: number,
 ): Promise<SavedSearchView> {
+  const { view } = await getListedSearch(services, caller, id);
+  return view;
+}
+
+/** Throws `not-found` for one the caller does not see. */
+export async function getListedSearch(
+  { db }: App,
+  caller: Principal,
+  id: number,
+): Promise<ListedSavedSearch> {
   requireScope(caller, 'read');
   const found = await get(db, id);
   if (found === null || !isSeenBy(found, caller)) throw noSearch();
-  return viewOf(found, caller);
+  return listed(found, caller);
+}
+
+function listed(search: SavedSearch, caller: Principal): ListedSavedSearch {
+  return {
+    view: viewOf(search, caller),
+    isOwn: search.ownerId === caller.userId,
+    isShared: search.sharedWith.includes(caller.userId),
+  };
 }
 
 /**
@@ -283,6 +302,7 @@ function viewOf(search: SavedSearch, { userId, isSuperuser }: Principal): SavedS
     id: search.id,
     name: search.name,
     query: search.query,
+    view: search.view,
     shared_with: seesAll ? search.sharedWith : search.sharedWith.filter((id) => id === userId),
     is_public: search.isPublic,
     created_at: micros(search.createdAt),

@@ -193,6 +193,21 @@ export async function sourcesOf(
   return { indexes, datasets: [...found.datasets.keys()] };
 }
 
+/** What a query would read of what the caller may read; null when it cannot be read itself. */
+export async function sourcesOfQuery(
+  services: App,
+  caller: Principal,
+  query: string,
+): Promise<Awaited<ReturnType<typeof sourcesOf>> | null> {
+  const request = isSql(query)
+    ? readSqlRequest({ sql: query }, 'json', services.config)
+    : readCheckRequest({ query }, services.config);
+  const looked = await checked(services, caller, request);
+  if (looked.validation.errors.length > 0) return null;
+  const { indexes, datasets } = await sourcesOf(services, caller, request, looked);
+  return { indexes, datasets: datasets.filter((name) => looked.found.datasets.get(name) !== null) };
+}
+
 export interface Found {
   readonly datasets: Map<string, DatasetOrder | null>;
   readonly savedSearches: Map<string, NamedSavedSearch>;
@@ -296,7 +311,7 @@ function checked(
   caller: Principal,
   request: SearchRequest,
   signal?: AbortSignal,
-): Promise<{ readonly validation: Validation; readonly found: Found }> {
+): Promise<{ readonly validation: Validation; readonly found: Found; readonly grants: Grants }> {
   return lookedUp(services, caller, request, async (order) => {
     const answer = await services.searches.check(order, signal);
     return answer.kind === 'checked' ? { validation: answer.validation } : answer;

@@ -40,8 +40,8 @@ export interface EventLine {
 
 export interface LineColumn {
   readonly name: string;
-  /** The same view without it. */
-  readonly withoutHref: string;
+  /** The same view without it; null where it stays. */
+  readonly withoutHref: string | null;
 }
 
 export interface ResultCell {
@@ -94,13 +94,15 @@ export function EventLines({ label, lines, columns, marked }: EventLinesProps) {
         {columns.map(({ name, withoutHref }) => (
           <span>
             <span safe>{name}</span>{' '}
-            <a
-              href={withoutHref}
-              aria-label={`Without the column ${name}`}
-              title="Without this column"
-            >
-              ×
-            </a>
+            {withoutHref !== null && (
+              <a
+                href={withoutHref}
+                aria-label={`Without the column ${name}`}
+                title="Without this column"
+              >
+                ×
+              </a>
+            )}
           </span>
         ))}
         <span>Event</span>

@@ -7,7 +7,6 @@ import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { searchReply } from '../../api/search-reply.ts';
 import { AppError } from '../../base/errors.ts';
-import { parseJson } from '../../base/json/json.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
@@ -20,12 +19,6 @@ import {
   mayReadEvents as mayRead,
   mayWriteEvents as mayWrite,
 } from '../../operations/events/event-access.ts';
-import {
-  readSearchRequest,
-  readSqlRequest,
-  type SearchRequest,
-} from '../../operations/events/search-request.ts';
-import type { Config } from '../../config/settings.ts';
 import { isSqlStatement } from '../../language/syntax/sql-statement.ts';
 import {
   describeLanguage,
@@ -40,9 +33,12 @@ import {
   datasetAddress,
   FIRST_SPAN,
   MAX_ROWS,
+  pathOf,
   wholeQuery,
 } from './explorer-state.ts';
+import { getListedSearch, type ListedSavedSearch } from '../../operations/events/saved-searches.ts';
 import { formOf, type ResultForm } from './result-view.ts';
+import { orderOf, type Ran, run } from './run-query.ts';
 import { mayUpload } from '../../operations/files/uploads.ts';
 import { pageReply } from '../page-reply.ts';
 import {
@@ -54,29 +50,14 @@ import {
 import { EventResults, type EventResultsView } from './event-results.tsx';
 import { ExportMenu } from '../parts/export-menu.tsx';
 import { PostForm } from '../parts/forms.tsx';
+import { Notice } from '../parts/messages.tsx';
 import { Count } from '../parts/values.tsx';
 import { trailTo } from '../addresses.ts';
 import { printName } from '../../language/expressions/expression.ts';
 import type { FrameView, Page } from '../frame.tsx';
 import type { Format } from '../../tables/read/format.ts';
 
-/** The page is built in memory. */
-const MAX_SHOWN_BYTES = 1024 * 1024;
 const MAX_EXAMPLES = 8;
-/** A single row may be one large event. */
-const MAX_ROW_BYTES = 4 * 1024 * 1024;
-
-interface Ran {
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
-  readonly meta: {
-    readonly count: number;
-    readonly truncated: boolean;
-    readonly elapsed_ms: number;
-    readonly scanned: number;
-    readonly notices: readonly string[];
-    readonly columns: readonly { readonly name: string; readonly type: string }[];
-  };
-}
 
 export const eventsPageRoute = new Elysia({ name: 'events-page' })
   .use(lifecycle)
@@ -168,6 +149,8 @@ async function pageOf(
   const { services, user, baseUrl } = context;
   const view = {
     ...viewOf(asked, full, outcome),
+    saved: await savedOf(context, asked),
+    done: DONE[context.queryValue('done') ?? ''] ?? null,
     examples,
     mayReadEvents: await mayRead(services, user),
     mayCreateFiles: await mayUpload(services, user),
@@ -176,6 +159,23 @@ async function pageOf(
     maxFileRows: services.config.events.search.export_max_rows,
   };
   return pageReply(context, eventsPage, view, { status });
+}
+
+const DONE: Readonly<Record<string, string>> = {
+  saved: 'Saved.',
+  updated: 'The saved search is as it is here now.',
+};
+
+/** Null when it is none, or is not seen any more. */
+async function savedOf(
+  { services, user }: Context,
+  { view: { saved } }: Asked,
+): Promise<ListedSavedSearch | null> {
+  if (saved === undefined) return null;
+  return getListedSearch(services, user, Number(saved)).catch((error: unknown) => {
+    if (error instanceof AppError && error.status < 500) return null;
+    throw error;
+  });
 }
 
 function runAs(
@@ -189,44 +189,20 @@ function runAs(
   return runSearch(services, user, origin, order, request.signal);
 }
 
-async function run(context: Context, query: string, asked: Asked): Promise<Ran | ToldProblem> {
-  const { services, user, origin, request } = context;
-  const { max_rows: most } = services.config.events.search;
-  for (let rows = Math.min(asked.limit, most); ; rows = Math.ceil(rows / 5)) {
-    const order = orderOf(query, asked, 'json', services.config, rows);
-    const result = await runSearch(services, user, origin, order, request.signal);
-    if (result.kind === 'problem') return result.problem;
-    try {
-      const text = await boundedText(result.body, rows === 1 ? MAX_ROW_BYTES : MAX_SHOWN_BYTES);
-      if (text !== null) return parseJson(text) as Ran;
-    } finally {
-      await result.leave();
-    }
-    if (rows === 1) throw new AppError('too-large', 'The answer is too large to be shown');
-  }
-}
-
-async function boundedText(
-  body: Uint8Array | ReadableStream<Uint8Array>,
-  maxBytes: number,
-): Promise<string | null> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body instanceof Uint8Array ? [body] : body) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
 function viewOf(
   asked: Asked,
   full: string,
   outcome: Ran | ToldProblem,
 ): Omit<
   EventsView,
-  'examples' | 'formatHrefs' | 'maxFileRows' | 'mayCreateFiles' | 'mayReadEvents' | 'sendsTo'
+  | 'done'
+  | 'examples'
+  | 'formatHrefs'
+  | 'maxFileRows'
+  | 'mayCreateFiles'
+  | 'mayReadEvents'
+  | 'saved'
+  | 'sendsTo'
 > {
   const { dataset, isSql, values, q, earliest, latest, timezone, view } = asked;
   // A statement has no terms.
@@ -289,25 +265,6 @@ function viewOf(
       columns.length > 1 &&
       columns.some(({ type }) => type === 'number'),
   };
-}
-
-function orderOf(
-  query: string,
-  { isSql, values, offset, timezone }: Asked,
-  format: Format,
-  config: Config,
-  limit?: number,
-): SearchRequest {
-  const common = { timezone, ...(limit !== undefined && { limit }) };
-  if (!isSql) return readSearchRequest({ query, ...common }, format, config);
-  const params = Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, numberOrText(value)]),
-  );
-  return readSqlRequest({ sql: query, params, offset, ...common }, format, config);
-}
-
-function numberOrText(typed: string): string | number {
-  return String(Number(typed)) === typed ? Number(typed) : typed;
 }
 
 function pagesOf(
@@ -427,6 +384,9 @@ interface ResultFigures {
 }
 
 interface EventsView extends EventQueryView, EventResultsView, Pick<ResultForm, 'otherForm'> {
+  readonly saved: ListedSavedSearch | null;
+  /** What has just been done. */
+  readonly done: string | null;
   /** With its times, as it ran. */
   readonly full: string;
   readonly problem: QueryProblem | null;
@@ -446,11 +406,14 @@ interface EventsView extends EventQueryView, EventResultsView, Pick<ResultForm, 
 export const eventsPage: Page<EventsView> = {
   name: 'events',
   layout: 'full',
-  title: ({ dataset, isSql }) =>
-    isSql ? 'SQL' : dataset === null ? 'Events' : `Ask about ${lastOf(dataset)}`,
-  trail: ({ dataset }) =>
+  title: ({ dataset, isSql, saved }) =>
+    saved?.view.name ??
+    (isSql ? 'SQL' : dataset === null ? 'Events' : `Ask about ${lastOf(dataset)}`),
+  trail: ({ dataset, saved }) =>
     dataset === null
-      ? []
+      ? saved === null
+        ? []
+        : [{ label: 'Saved searches', href: '/savedsearches' }]
       : [...trailTo(dataset), { label: lastOf(dataset), href: datasetAddress(dataset) }],
   styles: ['uplot.css', 'charts.css', 'events.css'],
   scripts: ['events.js', 'query-editor.js'],
@@ -465,6 +428,7 @@ export const eventsPage: Page<EventsView> = {
       data-earliest={view.earliest}
       data-latest={view.latest}
     >
+      <Notice text={view.done} />
       <EventQuery view={view} />
       {view.problem !== null && <EventQueryProblem problem={view.problem} isSql={view.isSql} />}
       <div class="explorer">
@@ -580,17 +544,34 @@ const MAX_LINKED_QUERY = 2_000;
 function Keep({ view, frame }: { view: EventsView; frame: FrameView }) {
   return (
     <>
+      {view.saved?.isOwn === true && (
+        <PostForm
+          frame={frame}
+          to="/savedsearches"
+          does="update"
+          fields={[
+            ['id', view.saved.view.id],
+            ['name', view.saved.view.name],
+            ...savedFields(view),
+          ]}
+        >
+          <button
+            type="submit"
+            class="quiet small"
+            title={`Save it as “${view.saved.view.name}” again`}
+          >
+            Update
+          </button>
+        </PostForm>
+      )}
       <details class="menu-button">
-        <summary class="button quiet small">Save</summary>
+        <summary class="button quiet small">{view.saved === null ? 'Save' : 'Save as'}</summary>
         <PostForm
           class="stack"
           frame={frame}
           to="/savedsearches"
           does="create"
-          fields={[
-            ['query', view.full],
-            ['language', view.isSql ? 'sql' : ''],
-          ]}
+          fields={savedFields(view)}
         >
           <label>
             Name
@@ -627,6 +608,26 @@ function Keep({ view, frame }: { view: EventsView; frame: FrameView }) {
       />
     </>
   );
+}
+
+/** Where it is saved from, and as what; the script sends what is typed and chosen since. */
+function savedFields(view: EventsView): (readonly [name: string, value: string])[] {
+  const { saved: _, refresh: __, ...shown } = view.view;
+  return [
+    ['query', view.full],
+    ['language', view.isSql ? 'sql' : ''],
+    ['page', pathOf(view)],
+    [
+      'view',
+      String(
+        new URLSearchParams({
+          ...shown,
+          ...(view.isTable && { form: 'table' }),
+          ...(view.timezone !== 'UTC' && { timezone: view.timezone }),
+        }),
+      ),
+    ],
+  ];
 }
 
 /** As far as known here; the script asks for the full count. */

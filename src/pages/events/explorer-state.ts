@@ -3,6 +3,8 @@ import { encodePath } from '../../base/paths.ts';
 import { TimeZone } from '../../base/time-zone.ts';
 import { namedParameters } from '../../language/sql/statement.ts';
 import type { Context } from '../../http/context.ts';
+import { timesOf } from '../../language/syntax/refine.ts';
+import { isSql } from '../../language/syntax/sql-statement.ts';
 import { printSourceName } from '../../language/syntax/source-name.ts';
 
 /** Span of the first view. */
@@ -42,6 +44,8 @@ const VIEW: Readonly<Record<string, RegExp>> = {
   by: /^[^\0]{1,256}$/,
   /** Fields beside the text of each event. */
   columns: /^[^\0]{1,1024}$/,
+  /** Id of the saved search that this one began as. */
+  saved: /^\d{1,15}$/,
   /** Seconds between searches. */
   refresh: /^\d{1,5}$/,
 };
@@ -132,6 +136,33 @@ export function addressOf(asked: Asked): string {
   if (limit !== FIRST_ROWS) query.set('limit', String(limit));
   if (offset > 0) query.set('offset', String(offset));
   return `${pathOf(asked)}?${query}`;
+}
+
+/** A saved search with its own time, and shown as it was when it was saved. */
+export function savedAddress({
+  id,
+  query,
+  view,
+}: {
+  readonly id: number;
+  readonly query: string;
+  readonly view: string;
+}): string {
+  const address = new URLSearchParams({ saved: String(id) });
+  const shown = new URLSearchParams(view);
+  for (const name of [...Object.keys(VIEW), 'form', 'timezone']) {
+    const value = shown.get(name);
+    if (value !== null && name !== 'saved') address.set(name, value);
+  }
+  if (isSql(query)) {
+    address.set('q', query);
+    return `/sql?${address}`;
+  }
+  const { query: q, earliest, latest } = timesOf(query);
+  address.set('q', q);
+  address.set('earliest', earliest);
+  if (latest !== '') address.set('latest', latest);
+  return `/events?${address}`;
 }
 
 export function pathOf({ dataset, isSql }: Pick<Asked, 'dataset' | 'isSql'>): string {

@@ -10,17 +10,21 @@ import { PRIVATE } from '../../http/reply/headers.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
 import { isSql } from '../../language/syntax/sql-statement.ts';
 import { withinTimes } from '../../language/syntax/refine.ts';
+import { lackingReaders } from '../../operations/events/saved-search-sources.ts';
 import {
   createSavedSearch,
   deleteSavedSearch,
   findReaders,
+  getListedSearch,
   getSavedSearch,
   listSavedSearches,
   readersOf,
   type SavedSearchKind,
   type SavedSearchResult,
+  type SavedSearchView,
   updateSavedSearch,
 } from '../../operations/events/saved-searches.ts';
+import { ASK, savedAddress } from './explorer-state.ts';
 import { idOf } from '../form-request.ts';
 import { addressWith } from '../addresses.ts';
 import { pageReply } from '../page-reply.ts';
@@ -80,6 +84,7 @@ export const savedSearchesPageRoute = new Elysia({ name: 'saved-searches-page' }
 
 interface Outcome {
   readonly notice?: string | null;
+  readonly warnings?: readonly string[];
   readonly problem?: string;
   readonly status?: number;
   readonly refused?: RefusedForm;
@@ -89,21 +94,43 @@ interface Outcome {
 async function show(context: Context, outcome: Outcome): Promise<Reply> {
   const opened = Number(context.queryValue('id'));
   if (Number.isSafeInteger(opened) && opened > 0) {
-    const query = await queryOf(context, opened);
-    if (query !== null) return redirectReply(addressOf(query), 303);
+    const search = await openedSearch(context, opened);
+    if (search !== null) return redirectReply(savedAddress(search), 303);
     return showList(context, { problem: GONE, status: 404 });
   }
-  return showList(context, outcome);
+  const shared = Number(context.queryValue('shared'));
+  if (!Number.isSafeInteger(shared) || shared <= 0) return showList(context, outcome);
+  return showList(context, { ...outcome, warnings: await warningsOf(context, shared) });
 }
 
 /** Null when it does not exist and the client is a browser; programs get the error. */
-async function queryOf(context: Context, id: number): Promise<string | null> {
+async function openedSearch(context: Context, id: number): Promise<SavedSearchView | null> {
   try {
-    return (await getSavedSearch(context.services, context.user, id)).query;
+    return await getSavedSearch(context.services, context.user, id);
   } catch (error) {
     if (context.wantsHtml && error instanceof AppError && error.code === 'not-found') return null;
     throw error;
   }
+}
+
+/** Readers who will find nothing, or less. */
+async function warningsOf({ services, user }: Context, id: number): Promise<string[]> {
+  const found = await getListedSearch(services, user, id).catch(() => null);
+  if (found === null || !found.isOwn) return [];
+  const { query, shared_with: readers } = found.view;
+  const lacking = await lackingReaders(services, user, { query, readers });
+  const texts = lacking.map(async ({ userId, indexes, datasets, lacksEvents }) => {
+    // By the name that its owner typed.
+    const view = { ...found.view, shared_with: [userId] };
+    const [name] = (await readersOf(services, user, [{ view, isOwn: true }])).get(id) ?? [];
+    const what = [
+      ...(lacksEvents ? ['any events'] : []),
+      ...indexes.map((index) => `the index ${index}`),
+      ...datasets.map((name) => `the dataset ${name}`),
+    ];
+    return `${name} may not read ${what.join(', ')}: the search will find nothing of that for them.`;
+  });
+  return Promise.all(texts);
 }
 
 async function showList(context: Context, outcome: Outcome): Promise<Reply> {
@@ -125,6 +152,7 @@ async function showList(context: Context, outcome: Outcome): Promise<Reply> {
     address: pageAt(offset),
     dataHref: `/api/savedsearches/${search === '' ? '' : `?${new URLSearchParams({ search })}`}`,
     notice: outcome.notice ?? null,
+    warnings: outcome.warnings ?? [],
     problem: outcome.problem ?? null,
     refused: outcome.refused ?? null,
     deleted: outcome.deleted ?? null,
@@ -139,7 +167,7 @@ async function showList(context: Context, outcome: Outcome): Promise<Reply> {
       isShared,
       readers: readers.get(one.id) ?? [],
       updatedAt: one.updated_at,
-      openHref: addressOf(one.query),
+      openHref: savedAddress(one),
     })),
   };
   return pageReply(context, savedSearchesPage, view, { status: outcome.status });
@@ -165,13 +193,6 @@ function pageAddress(place: Place, more: Readonly<Record<string, string>> = {}):
   return addressWith('/savedsearches', { ...place, ...more });
 }
 
-/** Without time bounds: the search names its own. */
-function addressOf(query: string): string {
-  return isSql(query)
-    ? `/sql?${new URLSearchParams({ q: query })}`
-    : `/events?${new URLSearchParams({ q: query, earliest: '' })}`;
-}
-
 async function postForm(context: Context): Promise<Reply> {
   const fields = new Map(await context.form());
   const field = (name: string): string => fields.get(name) ?? '';
@@ -186,11 +207,15 @@ async function postForm(context: Context): Promise<Reply> {
   try {
     if (action === 'delete') return await takeAway(context, idOf(field('id')));
     if (action === 'restore') return await bringBack(context, field, refused);
-    const problem = await act(context, action, field);
-    if (problem === null)
-      return redirectReply(pageAddress(placeOf(context), { done: action }), 303);
-    if (!context.wantsHtml) throw new AppError('bad-request', problem);
-    return await show(context, { problem, status: 400, refused });
+    const done = await act(context, action, field);
+    if (typeof done === 'string') {
+      if (!context.wantsHtml) throw new AppError('bad-request', done);
+      return await show(context, { problem: done, status: 400, refused });
+    }
+    if (field('page') !== '')
+      return redirectReply(explorerAddress(field('page'), action, done), 303);
+    const shared = action === 'share' ? String(done.id) : '';
+    return redirectReply(pageAddress(placeOf(context), { done: action, shared }), 303);
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500 || !context.wantsHtml) throw error;
     const problem = error.code === 'not-found' ? GONE : error.message;
@@ -201,7 +226,7 @@ async function postForm(context: Context): Promise<Reply> {
 async function takeAway(context: Context, id: number): Promise<Reply> {
   const { services, user, origin } = context;
   const view = await getSavedSearch(services, user, id);
-  const { name, query, is_public: isPublic } = view;
+  const { name, query, view: shown, is_public: isPublic } = view;
   const readers = (await readersOf(services, user, [{ view, isOwn: true }])).get(id) ?? [];
   await deleteSavedSearch(services, user, origin, id);
   const deleted = new Map([
@@ -209,6 +234,7 @@ async function takeAway(context: Context, id: number): Promise<Reply> {
     ['seal', sealOf(context, id)],
     ['name', name],
     ['query', query],
+    ['view', shown],
     ['is_public', String(isPublic)],
     ['readers', readers.join('\n')],
   ]);
@@ -230,6 +256,7 @@ async function bringBack(
   const body = {
     name: field('name'),
     query: field('query'),
+    view: field('view'),
     is_public: field('is_public') === 'true',
     shared_with: ids,
   };
@@ -264,37 +291,63 @@ function sealOf({ services, user }: Context, id: number): string {
   return createHmac('sha256', services.serverSecret).update(text).digest('base64url');
 }
 
-/** What is wrong with the form; null when it is done. */
+/** The search as it is then, or what is wrong with the form. */
 async function act(
   context: Context,
   action: string,
   field: (name: string) => string,
-): Promise<string | null> {
+): Promise<SavedSearchView | string> {
   const { services, user, origin } = context;
-  const create = async (body: unknown, named?: readonly number[]): Promise<string | null> =>
-    problemIn(await createSavedSearch(services, user, origin, { body, validate: null, named }));
-  const change = async (body: unknown, named?: readonly number[]): Promise<string | null> => {
+  const create = async (body: unknown): Promise<SavedSearchView | string> =>
+    viewOrProblem(await createSavedSearch(services, user, origin, { body, validate: null }));
+  const change = async (
+    body: unknown,
+    named?: readonly number[],
+  ): Promise<SavedSearchView | string> => {
     const request = { id: idOf(field('id')), isPartial: true, validate: null, body, named };
-    return problemIn(await updateSavedSearch(services, user, origin, request));
+    return viewOrProblem(await updateSavedSearch(services, user, origin, request));
   };
+  // The page of saved searches leaves how they are shown as it is.
+  const view = field('page') === '' ? {} : { view: field('view') };
   const isPublic = field('is_public') === 'true';
   switch (action) {
     case 'create':
-      return create({ name: field('name'), query: field('query'), is_public: isPublic });
+      return create({
+        name: field('name'),
+        query: field('query'),
+        is_public: isPublic,
+        ...view,
+      });
     case 'update':
-      return change({ name: field('name'), query: field('query') });
+      return change({ name: field('name'), query: field('query'), ...view });
     case 'share': {
       const found = await findReaders(services, user, namesIn(field('readers')));
       if ('unknown' in found) return nobodyText(found.unknown);
       return change({ shared_with: found.ids, is_public: isPublic }, found.named);
     }
     case 'clone': {
-      const { name, query } = await getSavedSearch(services, user, idOf(field('id')));
-      return create({ name: `${name.slice(0, 240)} (copy)`, query });
+      const { name, query, view } = await getSavedSearch(services, user, idOf(field('id')));
+      return create({ name: `${name.slice(0, 240)} (copy)`, query, view });
     }
     default:
       return 'The form names no action';
   }
+}
+
+function viewOrProblem(result: SavedSearchResult): SavedSearchView | string {
+  return 'view' in result ? result.view : problemIn(result)!;
+}
+
+/** Back to where it was saved from; elsewhere than to a page with queries leads no form. */
+function explorerAddress(page: string, action: string, search: SavedSearchView): string {
+  const done = action === 'update' ? 'updated' : 'saved';
+  const address = `${savedAddress(search)}&done=${done}`;
+  if (!/^\/ui\/(?!\/)[^?#\\]*\/$/.test(page)) return address;
+  const [, parameters = ''] = address.split('?');
+  const query = new URLSearchParams(parameters);
+  query.set(ASK, query.get('q') ?? '');
+  for (const name of ['q', 'earliest', 'latest']) query.delete(name);
+  return `${page}?${query}`;
 }
 
 /** One per line: names may contain spaces and commas. */
@@ -349,6 +402,7 @@ interface SavedSearchesView {
   readonly nextHref: string | null;
   readonly dataHref: string;
   readonly notice: string | null;
+  readonly warnings: readonly string[];
   readonly problem: string | null;
   readonly refused: RefusedForm | null;
   readonly deleted: ReadonlyMap<string, string> | null;
@@ -377,6 +431,11 @@ export const savedSearchesPage: Page<SavedSearchesView> = {
       <Filter view={view} />
       <Problem text={view.problem} />
       <Notice text={view.notice} />
+      {view.warnings.map((text) => (
+        <p class="notice" role="note" safe>
+          {text}
+        </p>
+      ))}
       {view.deleted !== null && <Undo view={view} frame={frame} deleted={view.deleted} />}
       <NewSearch view={view} frame={frame} />
       <div id="list">
