@@ -43,6 +43,8 @@ const DRAFT = /^[0-9a-f]{16}\.new$/;
 const MAX_RATIO = 32;
 const CHUNK_BYTES = 262_144;
 const SWEPT_AT_ONCE = 500;
+/** A command beside the server may be about to write the entry. */
+const UNNAMED_MS = 60_000;
 /** Of all room: so much may be taken by what is forgotten already. */
 const SWEPT_SHARE = 1 / 8;
 
@@ -282,7 +284,11 @@ export class FileVersions {
       for (let from = 0; from < hashes.length; from += SWEPT_AT_ONCE) {
         await this.#writing.run(async () => {
           const unkept = await changeLog.unkept(hashes.slice(from, from + SWEPT_AT_ONCE));
-          for (const hash of unkept) await unlink(join(dir, `${hash}.zst`));
+          for (const hash of unkept) {
+            const path = join(dir, `${hash}.zst`);
+            const { mtimeMs } = await stat(path);
+            if (Date.now() - mtimeMs > UNNAMED_MS) await unlink(path);
+          }
         });
       }
     } catch (error) {

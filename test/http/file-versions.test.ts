@@ -1,6 +1,6 @@
 /** What files held before they were replaced, and having it back (DS-253). */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Client, type Service, startService } from '../support/service.ts';
 import { field, file, formOf, send } from './upload-form.ts';
@@ -225,3 +225,52 @@ test('svc check names what is damaged in the history, and reading goes on', asyn
     (await root.fetch('/api/a/', { method: 'PATCH', body: body.replace('x', 'z') })).status,
   ).toBe(200);
 }, 60_000);
+
+test('of many versions the newest stay, and contents that nobody names go', async () => {
+  await using own = await startService({
+    files: { 'a.txt': 'version 0' },
+    config: { upload: { enabled: true }, history: { max_changes_per_table: 2 } },
+  });
+  await own.accounts.grant('root', '*', 'read', 'write');
+  await own.accounts.grant('root', '', 'write');
+  const root = await own.as('root');
+  for (let at = 1; at <= 5; at++) {
+    await send(root, formOf([field('filename', 'a.txt'), file(`version ${at}`)]));
+  }
+  const entries = (await (await root.fetch('/api/a.txt/history')).json()) as Listed[];
+  expect(entries.map(({ id }) => id)).toEqual([5, 4]);
+  const at = (id: number) => root.fetch(`/api/a.txt/history?content=${id}`);
+  expect(await (await at(3)).text()).toBe('version 3');
+  const gone = await at(2);
+  expect([gone.status, await gone.text()]).toMatchObject([
+    410,
+    expect.stringContaining('begins after'),
+  ]);
+  const folder = join(own.stateDir, 'versions');
+  expect(readdirSync(folder)).toHaveLength(5);
+  for (const name of readdirSync(folder)) utimesSync(join(folder, name), 1, 1);
+  await own.restart();
+  for (let wait = 0; wait < 200 && readdirSync(folder).length > 2; wait++) await Bun.sleep(50);
+  expect(readdirSync(folder)).toHaveLength(2);
+  expect(await (await at(4)).text()).toBe('version 4');
+}, 60_000);
+
+test.each([
+  [true, 503, 'old'],
+  [false, 201, 'new'],
+])(
+  'where versions cannot be kept, required %p: %i',
+  async (required, status, content) => {
+    await using own = await startService({
+      files: { 'a.txt': 'old' },
+      config: { upload: { enabled: true }, history: { required } },
+    });
+    await own.accounts.grant('root', '', 'write');
+    expect(existsSync(join(own.stateDir, 'versions'))).toBe(false);
+    writeFileSync(join(own.stateDir, 'versions'), 'in the way');
+    const form = formOf([field('filename', 'a.txt'), file('new')]);
+    expect((await send(await own.as('root'), form)).status).toBe(status);
+    expect(readFileSync(join(own.docroot, 'a.txt'), 'utf8')).toBe(content);
+  },
+  60_000,
+);
