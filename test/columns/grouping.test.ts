@@ -179,6 +179,26 @@ test(`selected rows are those that pass (seed ${SEED})`, () => {
   }
 });
 
+test('steps of times of all years are those of whole numbers', () => {
+  const random = randomFrom(SEED + 3);
+  for (const around of [0, 1.8e15, -6e16, 9_007_199_254_740_000, 2.5e17]) {
+    for (const step of [1_000_000, 900_000_000, 86_400_000_000]) {
+      // Doubles, as times are stored.
+      const given = Array.from({ length: 300 }, () => Math.round(around + random() * 3e11)).sort(
+        (a, b) => a - b,
+      );
+      const column = columnOf(given);
+      if (column.kind !== 'numbers') throw new Error('expected numbers');
+      const steps = floored(column, step);
+      given.forEach((cell, row) => {
+        const [exact, size] = [BigInt(cell), BigInt(step)];
+        const start = exact - (((exact % size) + size) % size);
+        expect([cell, step, entryAt(steps, row)]).toEqual([cell, step, Number(start)]);
+      });
+    }
+  }
+});
+
 test('steps of time, and the newest rows', () => {
   const random = randomFrom(SEED + 2);
   const given = Array.from({ length: 500 }, () =>

@@ -27,7 +27,8 @@ import {
   withFieldColumns,
 } from '../../src/events/parts/field-columns.ts';
 import { readParts } from '../../src/events/parts/manifest.ts';
-import { numberOfJson } from '../../src/events/parts/part-reader.ts';
+import { filterBlockAt, filterBlocks } from '../../src/events/parts/part-format.ts';
+import { numberOfJson, PageTexts, PartDamage } from '../../src/events/parts/part-reader.ts';
 import { sealStep } from '../../src/events/parts/sealer.ts';
 import { DROPPED_MICROS } from '../../src/events/parts/sealed-store.ts';
 import { eventReadJobs, LIST_HEADERS, type ListOrder } from '../../src/events/read/read-jobs.ts';
@@ -417,6 +418,47 @@ test('a part is only taken in when its events are as they were read', () => {
   withStore(rows, (store) => store.sealed.recover(NOW + DROPPED_MICROS + 1));
   expect(existsSync(pathOf(part!))).toBe(false);
   expect(existsSync(join(rows, 'events/other/notes.schema.json'))).toBe(true);
+});
+
+test('a page of texts is searched as one text after the other is', () => {
+  let seed = 7;
+  const below = (most: number): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return seed % most;
+  };
+  // Lengths that are letters too stand between the texts.
+  const texts = Array.from({ length: 400 }, () =>
+    Array.from({ length: below(130) }, () => 'abAB'[below(4)]!).join(''),
+  );
+  const page = Buffer.concat(
+    texts.flatMap((text) => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32LE(text.length);
+      return [length, Buffer.from(text)];
+    }),
+  );
+  const found = new PageTexts(page, texts.length);
+  expect(texts.map((_text, at) => found.at(at))).toEqual(texts);
+  for (const terms of [['abba'], ['aba', 'bb'], ['aaaaaa', 'a', 'bab'], ['babab', 'babab'], ['c']])
+    expect([...found.having(terms)]).toEqual(
+      texts.map((text) => (terms.every((term) => text.toLowerCase().includes(term)) ? 1 : 0)),
+    );
+  expect(() => new PageTexts(page.subarray(0, -1), texts.length)).toThrow(PartDamage);
+});
+
+test('a filter of texts is read by blocks, each with a checksum', () => {
+  const filter = Uint8Array.from({ length: 10_000 }, (_, at) => at % 251);
+  const blocks = Buffer.from(filterBlocks(filter, 4_096));
+  const readBlock = (no: number) => {
+    const { from, bytes, isSound } = filterBlockAt(filter.length, 4_096, no);
+    const read = blocks.subarray(from, from + bytes);
+    return { isSound: isSound(read), bytes: read.subarray(0, -4) };
+  };
+  const all = [0, 1, 2].map(readBlock);
+  expect(all.map(({ isSound }) => isSound)).toEqual([true, true, true]);
+  expect(new Uint8Array(Buffer.concat(all.map(({ bytes }) => bytes)))).toEqual(filter);
+  blocks[5_000]! ^= 1;
+  expect([0, 1, 2].map((no) => readBlock(no).isSound)).toEqual([true, false, true]);
 });
 
 test('a member is found in the JSON wherever its name stands besides', () => {
