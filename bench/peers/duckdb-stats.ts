@@ -1,7 +1,7 @@
 /**
  * DuckDB asks a Parquet file, which it makes of another when it is not there.
  *
- *     bun duckdb-stats.ts <table function of the other> <Parquet> <SQL, with {} for the Parquet file> <times>
+ *     bun duckdb-stats.ts <table function of the other> <Parquet, or a pattern> <SQL, with {} for it> <times>
  *
  * Prints the milliseconds of each query as a JSON array.
  */
@@ -14,7 +14,7 @@ if (source === undefined || parquet === undefined || sql === undefined || times 
 }
 const quoted = `'${parquet.replaceAll("'", "''")}'`;
 const connection = await (await DuckDBInstance.create(':memory:')).connect();
-if (!existsSync(parquet))
+if (!parquet.includes('*') && !existsSync(parquet))
   await connection.run(`COPY (FROM ${source}) TO ${quoted} (FORMAT parquet)`);
 const milliseconds: number[] = [];
 for (let time = 0; time < Number(times); time++) {
