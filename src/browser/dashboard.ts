@@ -10,6 +10,8 @@ import { momentIn, putMoment } from './shared/moment-box.ts';
 import { localTime, serverMoment } from './shared/times.ts';
 
 const AGE_MS = 5_000;
+/** Between two looks whether the file has changed. */
+const FOLLOW_MS = 15_000;
 /** Of who comes to the page; who refreshes by hand wants it anew. Each panel tells its age. */
 const SHARED_SECONDS = 30;
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
@@ -64,7 +66,6 @@ function start(root: HTMLElement, bar: HTMLFormElement): void {
   }
   function whenDue(): void {
     if (document.hidden || root.classList.contains('editing')) return;
-    void followFile(shown);
     void runAll(Math.min(SHARED_SECONDS, Math.floor(everyMs / 2_000)));
   }
   panels.replaceChildren(...rows.map(({ element }) => element));
@@ -100,6 +101,10 @@ function start(root: HTMLElement, bar: HTMLFormElement): void {
   });
   addEventListener('popstate', () => location.reload());
   setInterval(() => views().forEach((view) => view.showAge()), AGE_MS);
+  setInterval(() => {
+    const isBusy = root.classList.contains('editing') || document.querySelector('dialog[open]');
+    if (!document.hidden && !isBusy) void followFile(shown);
+  }, FOLLOW_MS);
   startEditing(root, { shown, choices, runner, rows });
   void runAll(SHARED_SECONDS);
 }
@@ -139,7 +144,7 @@ function askForSpan(choices: Choices, done: () => void): void {
   const dialog = openDialog('Between two times', form);
 }
 
-/** The file may have changed meanwhile; the page is drawn anew from it when it is next loaded. */
+/** Draws the page anew from a changed file; what was chosen stands in the address. */
 async function followFile({ resource, version }: Shown): Promise<void> {
   const path = resource.split('/').map(encodeURIComponent).join('/');
   try {

@@ -90,6 +90,60 @@ describe('DS-285 who may', () => {
   });
 });
 
+test('DS-285 what panels run is looked up for who asks: saved searches, indexes, datasets', async () => {
+  const panels = [
+    'savedsearch: mine',
+    'savedsearch: table',
+    'index=web x',
+    'index=other | stats count',
+    '(index=other) | head 1',
+    '* | stats count',
+    'dataset: shop/products',
+    'dataset: no/such',
+  ].map((one) =>
+    one.startsWith('savedsearch') || one.startsWith('dataset') ? one : `query: '${one}'`,
+  );
+  const text = `title: t\nrows:\n  - panels:\n${panels.map((one) => `      - ${one}\n`).join('')}`;
+  writeFileSync(path('mixed.dashboard.yaml'), text);
+  await svc.accounts.grant('eva', 'mixed', 'read');
+  await svc.accounts.grant('eva', '@events/web', 'read');
+  const eva = await svc.as('eva');
+  const save = (name: string, query: string) =>
+    eva.fetch('/api/savedsearches/', {
+      method: 'POST',
+      body: JSON.stringify({ name, query }),
+      headers: { 'Content-Type': 'application/json' },
+    });
+  for (const [name, query] of [
+    ['mine', 'index=web y | timechart count'],
+    ['table', '-- events of the day\nselect 1 as one'],
+  ] as const)
+    expect((await save(name, query)).status).toBe(201);
+  const queriesFor = async (client: Client): Promise<Record<string, object>> => {
+    const answer = await client.fetch(at('mixed'));
+    expect(answer.status).toBe(200);
+    return ((await answer.json()) as { queries: Record<string, object> }).queries;
+  };
+  const refused = { problem: 'You may not see what this panel shows, or it is not there.' };
+  const hers = await eventually(() => queriesFor(eva));
+  expect(hers).toMatchObject({
+    '0/0': { query: 'index=web y', rest: '| timechart count', problem: null },
+    '0/1': { query: '-- events of the day\nselect 1 as one', is_sql: true, rest: null },
+    '0/2': { query: 'index=web x', rest: '', problem: null },
+    '0/3': refused,
+    '0/4': { query: '(index=other)', problem: null },
+    '0/5': { query: '*', rest: '| stats count', problem: null },
+    '0/6': refused,
+    '0/7': refused,
+  });
+  await svc.accounts.grant('tom', 'mixed', 'read');
+  const tom = await svc.as('tom');
+  const his = await queriesFor(tom);
+  const none = { problem: 'No saved search of this name is yours or shared with you.' };
+  expect(his).toMatchObject({ '0/0': none, '0/1': none, '0/2': refused, '0/5': refused });
+  expect(JSON.stringify(his)).not.toContain('index=web y');
+});
+
 test('DS-285 what a panel runs takes values as parameters only', async () => {
   const text = `title: t\nrows:\n  - panels:\n      - query: 'from shop/products | where sku={v} OR sku="{v}" | table sku'\n`;
   writeFileSync(path('taken.dashboard.yaml'), text);

@@ -57,13 +57,16 @@ function textOf(
   const terms = (['earliest', 'latest'] as const).filter((name) => span[name] !== '');
   for (const name of terms) params[name] = span[name];
   const written = terms.map((name) => `${name}={${name}}`).join(' ');
-  return { query: [query, written, rest.trimStart()].filter(Boolean).join(' '), params };
+  return { query: [query, written, rest].filter(Boolean).join(' '), params };
 }
 
 /** SQL refuses parameters that the statement does not have. */
-function ofStatement(sql: string, values: Record<string, string>): Record<string, string> {
+function ofStatement(sql: string, values: Record<string, string>): Record<string, unknown> {
   const named = new Set([...sql.matchAll(/[:@$]([A-Za-z_]\w*)/g)].map(([, name]) => name));
-  return Object.fromEntries(Object.entries(values).filter(([name]) => named.has(name)));
+  const own = Object.entries(values).filter(([name]) => named.has(name));
+  // In SQL a text equals no number.
+  const typed = (text: string): unknown => (String(Number(text)) === text ? Number(text) : text);
+  return Object.fromEntries(own.map(([name, text]) => [name, typed(text)]));
 }
 
 function ofDataset(panel: DashboardPanel, { values }: Choices): PanelRequest {
@@ -87,8 +90,7 @@ export function explorerAddress(
   const head = filledQuery(query.query, choices.values);
   const rest = filledQuery(query.rest ?? '', choices.values);
   const { earliest, latest } = narrowed.span ?? choices.spanFor(panel);
-  const q =
-    narrowed.terms === undefined ? `${head} ${rest.trimStart()}` : `${head} ${narrowed.terms}`;
+  const q = narrowed.terms === undefined ? `${head} ${rest}` : `${head} ${narrowed.terms}`;
   const address = new URLSearchParams({
     q: q.trim(),
     earliest: query.rest === null ? '' : earliest,

@@ -91,7 +91,7 @@ function ofQuery(services: App, grants: Grants, written: string, isTimed: boolea
   const { first, isSearch } = startOf(written);
   if (isSearch && !maySee(withDefaultAccess(services, grants), first)) return refused(NOT_YOURS);
   const [query, rest] = isTimed ? termsAdder(written)(MARK).split(MARK) : [written];
-  return { query: query!.trimEnd(), rest: rest ?? null, is_sql: false, problem: null };
+  return { query: query!.trimEnd(), rest: rest?.trimStart() ?? null, is_sql: false, problem: null };
 }
 
 /** No right to any index, or to one that every event must be in: no events would be shown as if there were none. */
