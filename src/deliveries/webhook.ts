@@ -60,7 +60,7 @@ function receiverOf(
   { url, target, secret }: Webhook,
 ): { url: URL; secret: string | null; headers: Record<string, string> } {
   if (target === undefined) {
-    const place = secret === undefined ? null : settings.secrets[secret];
+    const place = secret === undefined ? null : named(settings.secrets, secret);
     if (place === undefined) throw new RefusedDelivery(`deliveries.secrets has no '${secret}'`);
     return {
       url: checkedUrl(url ?? '', { hosts: settings.allowed_hosts }),
@@ -68,19 +68,23 @@ function receiverOf(
       headers: {},
     };
   }
-  const named = Object.hasOwn(settings.targets, target) ? settings.targets[target] : undefined;
-  if (named === undefined) throw new RefusedDelivery(`deliveries.targets has no '${target}'`);
+  const found = named(settings.targets, target);
+  if (found === undefined) throw new RefusedDelivery(`deliveries.targets has no '${target}'`);
   const what = `the target '${target}'`;
-  const address = isPlace(named.url) ? readSecret(named.url, what) : named.url;
+  const address = isPlace(found.url) ? readSecret(found.url, what) : found.url;
   if (!URL.canParse(address)) throw new RefusedDelivery(`${what} has no http(s) address`);
   return {
     // The operator has named it.
     url: checkedUrl(address, { hosts: [hostOf(new URL(address))] }),
-    secret: named.secret === null ? null : readSecret(named.secret, what),
+    secret: found.secret === null ? null : readSecret(found.secret, what),
     headers: Object.fromEntries(
-      Object.entries(named.headers).map(([name, place]) => [name, readSecret(place, what)]),
+      Object.entries(found.headers).map(([name, place]) => [name, readSecret(place, what)]),
     ),
   };
+}
+
+function named<T>(settings: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(settings, name) ? settings[name] : undefined;
 }
 
 const FORMATS: Readonly<Record<NonNullable<Webhook['format']>, (values: Values) => object>> = {
