@@ -9,6 +9,7 @@ import { upkeepRoutes } from './api/admin/upkeep.ts';
 import { userRoutes } from './api/admin/users.ts';
 import { alertRoutes } from './api/alerts.ts';
 import { apiKeyRoutes } from './api/api-keys.ts';
+import { changeHookRoutes } from './api/change-hooks.ts';
 import { changesRoutes } from './api/changes.ts';
 import { companionRoutes } from './api/companions.ts';
 import { dashboardRoutes } from './api/dashboards.ts';
@@ -112,6 +113,7 @@ export const plugins: readonly AnyElysia[] = [
   fileRoutes,
   historyRoutes,
   changesRoutes,
+  changeHookRoutes,
   paletteRoute,
   eventsPageRoute,
   eventPageRoute,

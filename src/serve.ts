@@ -29,6 +29,7 @@ import {
 import { Dispatcher } from './deliveries/dispatcher.ts';
 import { pruneFindings } from './findings/store.ts';
 import { writerOf } from './operations/deliveries.ts';
+import { publishChanges } from './operations/files/change-hooks.ts';
 import { Metrics, registerProcessMetrics } from './http/metrics.ts';
 import { plugins, routes } from './routes.ts';
 import { answerPath } from './pages/files/files.ts';
@@ -115,6 +116,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
     throw error;
   }
   await deliveries.start();
+  const stopPublishing = publishChanges(app, () => deliveries.wake());
   const alertFiles = followAlertFiles(app);
   alerts.start();
   const stopUpkeep = startUpkeep(app, services);
@@ -148,6 +150,7 @@ async function listen(app: App, tls: TlsPair | null): Promise<RunningService> {
       await alertFiles.settled();
       await alerts.stop();
       app.subscribers.close();
+      await stopPublishing();
       await deliveries.stop();
       await listeners.close();
       await server.stop(GRACE_MS);

@@ -2,20 +2,17 @@
 import { Elysia } from 'elysia';
 import { type TSchema, Type } from '@sinclair/typebox';
 import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
-import { withoutEndSlashes } from '../base/paths.ts';
 import type { Context, RouteRules } from '../http/context.ts';
 import { isStillAdmitted } from '../http/hooks/admission.ts';
 import { requireKnownParameters } from '../http/hooks/known-parameters.ts';
 import { lifecycle } from '../http/lifecycle.ts';
 import { preferredType } from '../http/reply/negotiate.ts';
 import { bodyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
-import { loadGrants } from '../accounts/rights/permissions.ts';
-import { mayAccess, requireAccess } from '../operations/access.ts';
 import {
   awaitFeed,
   feedEvents,
   feedPlace,
-  type FeedScope,
+  feedScope,
   latestChanges,
   type ShownEntry,
   subscribe,
@@ -107,7 +104,7 @@ export async function changesReply(context: Context, name: string): Promise<Repl
   requireRead(context.method);
   requireKnownParameters(context, PARAMETERS);
   const { services, user: caller, request } = context;
-  const { scope, folder } = await scopeOf(context, withoutEndSlashes(name));
+  const { scope, folder } = await feedScope(services, caller, context.origin, name);
   const issues: ValidationIssue[] = [];
   const number = (one: string, min: number, max: number): number | null =>
     integerParameter(context.query, one, { min, max }, issues);
@@ -132,26 +129,6 @@ export async function changesReply(context: Context, name: string): Promise<Repl
   const body = feedEvents(services, caller, scope, { after, subscription, isAlive });
   const headers = { 'X-Accel-Buffering': 'no', 'Cache-Control': 'no-store' };
   return bodyReply(body, EVENT_STREAM, { headers });
-}
-
-/** A folder is what files are in that the caller may read. Throws as `requireAccess`. */
-async function scopeOf(
-  { services, user: caller, origin }: Context,
-  name: string,
-): Promise<{ readonly scope: FeedScope; readonly folder: string }> {
-  if (name === '') return { scope: { folder: '' }, folder: '' };
-  const { registry } = services;
-  const resource = registry.lookup('dataset', name) ?? registry.lookup('content', name);
-  const folder = `${name}/`;
-  const grants = await loadGrants(services.db, caller);
-  const isFolder =
-    resource === null &&
-    registry
-      .list()
-      .some((one) => one.canonical.startsWith(folder) && mayAccess(grants, one, 'read'));
-  if (isFolder) return { scope: { folder }, folder };
-  const found = await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
-  return { scope: { resource: found }, folder: found.canonical };
 }
 
 const FORMATS: Readonly<Record<string, string>> = { json: JSON_TYPE, sse: EVENT_STREAM, rss: RSS };

@@ -243,7 +243,7 @@ export async function finishSecond(ask: Context): Promise<Reply> {
   const begun = ask.cookie('svc_second');
   if (begun === null) {
     const headers = { 'WWW-Authenticate': 'Bearer realm="svc"' };
-    throw new AppError('invalid-credentials', 'Enter your password first', { headers });
+    throw new AppError('not-authenticated', 'Not authenticated', { headers });
   }
   const { code, credential: given, next } = await read(ask);
   const answer = given === undefined ? { code: code() } : { credential: given, site: siteIn(ask) };

@@ -349,10 +349,13 @@ describe('wrong usage exits 2', () => {
   });
 
   test('every command shows its flags, in lines of at most 100 characters', async () => {
-    for (const { name } of admin.commands!) {
-      const { exitCode, stdout } = await service.command(['admin', name, '--help']);
+    const all = admin.commands!.flatMap(({ name, commands = [] }) =>
+      commands.length === 0 ? [[name]] : commands.map((below) => [name, below.name]),
+    );
+    for (const words of all) {
+      const { exitCode, stdout } = await service.command(['admin', ...words, '--help']);
       expect(exitCode).toBe(0);
-      expect(stdout).toStartWith(`Usage: svc admin ${name}`);
+      expect(stdout).toStartWith(`Usage: svc admin ${words.join(' ')}`);
       expect(stdout).toContain('--root <path>');
       for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
     }

@@ -541,6 +541,7 @@ describe('API keys and sessions', () => {
       'expires_at',
       'ip_address',
       'user_agent',
+      'strength',
     ]);
     const id = Number(session!['id']);
     expect(await audited(() => ask('DELETE', `/admin/sessions/${id}`))).toEqual([

@@ -61,6 +61,7 @@ describe('DS-107: sessions', () => {
       expires_at: expect.any(String),
       ip_address: null,
       user_agent: null,
+      strength: 'password',
     };
     expect(sessions).toEqual([
       { ...shape, current: true },

@@ -3,11 +3,12 @@ import type { App } from '../../app.ts';
 import { type Grants, grantsCover, loadGrants } from '../../accounts/rights/permissions.ts';
 import type { Principal } from '../../accounts/rights/principal.ts';
 import { AppError } from '../../base/errors.ts';
+import { withoutEndSlashes } from '../../base/paths.ts';
 import { TimeSlice } from '../../base/scheduling/time-slice.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { FeedEntry } from '../../feed/change-feed.ts';
 import type { Subscription } from '../../feed/subscribers.ts';
-import { permissionNames } from '../access.ts';
+import { mayAccess, type Origin, permissionNames, requireAccess } from '../access.ts';
 import { shownRows } from './history.ts';
 
 /** Of which files: one, those of a folder (with its slash), all. */
@@ -34,6 +35,29 @@ const RIGHTS_MS = 3_000;
 const HEARTBEAT_MS = 15_000;
 const LIFE_MS = 30 * 60_000;
 const RETRY_SECONDS = '5';
+
+/** A folder is what files are in that the caller may read. Throws as `requireAccess`. */
+export async function feedScope(
+  services: App,
+  caller: Principal,
+  origin: Origin,
+  asked: string,
+): Promise<{ readonly scope: FeedScope; readonly folder: string }> {
+  const name = withoutEndSlashes(asked);
+  if (name === '') return { scope: { folder: '' }, folder: '' };
+  const { registry } = services;
+  const resource = registry.lookup('dataset', name) ?? registry.lookup('content', name);
+  const folder = `${name}/`;
+  const grants = await loadGrants(services.db, caller);
+  const isFolder =
+    resource === null &&
+    registry
+      .list()
+      .some((one) => one.canonical.startsWith(folder) && mayAccess(grants, one, 'read'));
+  if (isFolder) return { scope: { folder }, folder };
+  const found = await requireAccess(services, caller, origin, { name, resource, verb: 'read' });
+  return { scope: { resource: found }, folder: found.canonical };
+}
 
 /** Null: from now on; `0`: from the oldest kept. Throws `gone` with where to go on. */
 export async function feedPlace({ feed }: App, cursor: string | null): Promise<number> {
@@ -68,7 +92,7 @@ async function readFeed(
       if (slice.isOver) await slice.rest();
       if (changes.length >= limit) return { changes, next };
       next = entry.id;
-      if (isWithin(entry, scope) && mayRead(services, grants, entry))
+      if (isWithin(entry, scope) && mayReadEntry(services, grants, entry))
         changes.push(await shownEntry(services, scope, entry));
     }
     if (entries.length < AT_ONCE) break;
@@ -85,7 +109,7 @@ export async function latestChanges(
 ): Promise<readonly ShownEntry[]> {
   const grants = await loadGrants(services.db, caller);
   const entries = await services.feed.latest(folder, AT_ONCE);
-  const readable = entries.filter((entry) => mayRead(services, grants, entry)).slice(0, limit);
+  const readable = entries.filter((entry) => mayReadEntry(services, grants, entry)).slice(0, limit);
   return Promise.all(readable.map((entry) => shownEntry(services, { folder }, entry)));
 }
 
@@ -95,12 +119,16 @@ function isWithin({ rel, sheet, names }: FeedEntry, scope: FeedScope): boolean {
   return rel === resource.rel && sheet === resource.sheet;
 }
 
-function mayRead({ registry }: App, grants: Grants, { rel, sheet, names }: FeedEntry): boolean {
+export function mayReadEntry(
+  { registry }: App,
+  grants: Grants,
+  { rel, sheet, names }: FeedEntry,
+): boolean {
   const resource = registry.get(rel, sheet);
   return grantsCover(grants, resource === null ? [...names] : permissionNames(resource), 'read');
 }
 
-async function shownEntry(
+export async function shownEntry(
   services: App,
   scope: FeedScope,
   { id, at, names, family, action, username, rowCount, rowIds, changeId }: FeedEntry,

@@ -11,6 +11,7 @@ import { versions } from './0011-versions.ts';
 import { links } from './0012-links.ts';
 import { secondFactors } from './0013-second-factors.ts';
 import { feed } from './0014-feed.ts';
+import { changeHooks } from './0015-change-hooks.ts';
 import { searchViews } from './0017-search-views.ts';
 
 export const migrations: readonly Migration[] = [
@@ -26,5 +27,6 @@ export const migrations: readonly Migration[] = [
   links,
   secondFactors,
   feed,
+  changeHooks,
   searchViews,
 ];
