@@ -25,6 +25,12 @@ const WITH_SLASH = [
   '/api/events/{id}/',
   '/api/savedsearches/',
   '/api/savedsearches/{id}/',
+  '/api/alerts/',
+  '/api/alerts/preview/',
+  '/api/alerts/{id}/',
+  ...['enable', 'disable', 'approve', 'run', 'runs', 'rows'].map(
+    (verb) => `/api/alerts/{id}/${verb}/`,
+  ),
   '/search2/api/run/',
   '/search2/api/validate/',
   '/search2/api/commands/',
