@@ -74,6 +74,8 @@ interface RunnerOptions {
 /** Of three workers for queries: one stays for people. */
 const PARALLEL = 2;
 const MAX_HELD = 200;
+/** Taken in one transaction, which the server waits for: some milliseconds. */
+const MAX_CLAIMED = 40;
 const LEASE_MS = 20_000;
 const RENEW_MS = 5_000;
 /** Also how soon changes by the command line are noticed. */
@@ -217,7 +219,12 @@ export class AlertRunner {
       // A batch at a time; each costs a write to the disk.
       if (most < MAX_HELD / 2) return;
       const now = clock.now();
-      const claimed = await claimRuns(db, { holder: this.#holder, now, leaseMs: LEASE_MS, most });
+      const claimed = await claimRuns(db, {
+        holder: this.#holder,
+        now,
+        leaseMs: LEASE_MS,
+        most: Math.min(most, MAX_CLAIMED),
+      });
       for (const run of claimed) {
         this.figures.missed += run.missed;
         this.#held.add(run.id);
@@ -227,6 +234,8 @@ export class AlertRunner {
       }
       this.#fill();
       if (claimed.length === 0) return;
+      // Requests come between.
+      await new Promise((resolve) => setImmediate(resolve));
     }
   }
 

@@ -330,7 +330,11 @@ interface OpenRow {
 }
 
 /** Of one owner among those that are taken together, so that many alerts of one do not hold up those of others. */
-const OWNER_SHARE = 50;
+const OWNER_SHARE = 20;
+/** Those due longest, among which owners take turns: all that are due may be very many. */
+const FIRST_DUE = 2_000;
+/** What the partial index needs to be told. */
+const OPEN = "state <> 'done'";
 
 /**
  * Takes runs whose server is gone, those that were asked for, and what is due, in this order and never two of one alert.
@@ -342,18 +346,26 @@ export async function claimRuns(db: Database, claim: Claim): Promise<ClaimedRun[
   const open = await db.all<OpenRow>(
     `SELECT alert_runs.id, alert_id, owner_id, slot, kind, attempt FROM alert_runs
      JOIN alerts ON alerts.id = alert_runs.alert_id
-     WHERE (alert_runs.state = 'waiting' AND NOT EXISTS (SELECT 1 FROM alert_runs AS other
-         WHERE other.alert_id = alert_runs.alert_id AND other.state = 'running'))
-       OR (alert_runs.state = 'running' AND claimed_until <= ?)
+     WHERE alert_runs.id IN (
+       SELECT id FROM alert_runs WHERE ${OPEN} AND state = 'waiting' AND alert_id NOT IN
+         (SELECT alert_id FROM alert_runs WHERE ${OPEN} AND state = 'running')
+       UNION ALL
+       SELECT id FROM alert_runs WHERE ${OPEN} AND state = 'running' AND claimed_until <= ?)
      ORDER BY alert_runs.id LIMIT ?`,
     [at, most],
   );
+  const ids = await db.all<{ id: number }>(
+    `SELECT id FROM (
+       SELECT id, due_at, row_number() OVER (PARTITION BY owner_id ORDER BY due_at, id) AS place FROM (
+         SELECT id, owner_id, due_at FROM alerts WHERE due_at <= ? AND id NOT IN
+           (SELECT alert_id FROM alert_runs WHERE ${OPEN} AND state IN ('running', 'waiting'))
+         ORDER BY due_at, id LIMIT ?) AS longest
+     ) AS ranked WHERE place <= ? ORDER BY due_at, id LIMIT ?`,
+    [at, FIRST_DUE, OWNER_SHARE, Math.max(0, most - open.length)],
+  );
   const due = await db.all<AlertRow>(
-    `SELECT * FROM (SELECT alerts.*, row_number() OVER (PARTITION BY owner_id ORDER BY due_at, id) AS place
-       FROM alerts WHERE due_at <= ? AND NOT EXISTS (SELECT 1 FROM alert_runs
-         WHERE alert_id = alerts.id AND alert_runs.state IN ('running', 'waiting'))) AS due
-     WHERE place <= ? ORDER BY due_at, id LIMIT ?`,
-    [at, OWNER_SHARE, Math.max(0, most - open.length)],
+    `SELECT * FROM alerts WHERE id IN (${ids.map(() => '?').join(', ')}) ORDER BY due_at, id`,
+    ids.map(({ id }) => id),
   );
   if (open.length + due.length === 0) return [];
   // Cron lines take longer than the statements do.
