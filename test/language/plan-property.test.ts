@@ -225,6 +225,7 @@ function strategies(queries: RandomQueries): DisposableStack {
 }
 
 let countedInSql = 0;
+let countedByColumns = 0;
 
 interface Answer {
   readonly rows: string[];
@@ -257,7 +258,12 @@ function run(
     patterns: { read: (readable ?? []).map((index) => `@events/${index}`), write: [] },
     scopes: null,
   };
-  const source = eventSource(store, grants, () => (usedIndex = true));
+  const source = eventSource(
+    store,
+    grants,
+    () => (usedIndex = true),
+    (isUsed) => isUsed && countedByColumns++,
+  );
   source.schema.columns.forEach((_column, index) => {
     if (!isPlanned) source.schema.use(index);
   });
@@ -371,6 +377,7 @@ test(`planned and naive runs agree (seed ${SEED}, ${CASES} cases)`, () => {
   expect(problems).toBeLessThan(CASES * 0.5);
   expect(parts).toBeGreaterThan(CASES * 0.01);
   expect(countedInSql).toBeGreaterThan(CASES * 0.02);
+  expect(countedByColumns).toBeGreaterThan(CASES * 0.005);
   if (EVENT_COUNT !== null) return;
   expect(rare).toBeGreaterThan(CASES * 0.01);
   expect(usedIndex).toBeGreaterThan(CASES * 0.002);
