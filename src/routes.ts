@@ -57,6 +57,7 @@ import { searchLanguagePageRoute } from './pages/events/search-language.tsx';
 import { searchLanguageRoutes } from './api/searches.ts';
 import { sqlRoute } from './api/sql.ts';
 import { setupRoute } from './pages/accounts/setup.tsx';
+import { trashRoute } from './pages/files/trash.tsx';
 import { uploadsRoute } from './pages/files/uploads.tsx';
 import { assetRoutes } from './pages/assets.ts';
 
@@ -111,6 +112,7 @@ export const plugins: readonly AnyElysia[] = [
   dashboardRoutes,
   davRoutes,
   fileRoutes,
+  trashRoute,
   historyRoutes,
   changesRoutes,
   changeHookRoutes,

@@ -9,15 +9,16 @@ import { fileNameOf } from '../base/paths.ts';
 import { pageAddress } from '../docroot/registry/addresses.ts';
 import type { Context, RouteRules } from '../http/context.ts';
 import { lifecycle } from '../http/lifecycle.ts';
-import { jsonReply, emptyReply, type Reply } from '../http/reply/reply.ts';
+import { isForm } from '../http/body/form-body.ts';
+import { jsonReply, emptyReply, redirectReply, type Reply } from '../http/reply/reply.ts';
 import {
   type Changer,
   createFolder,
   deleteEntry,
   factsOfFile,
+  fileRights,
   type FolderEntry,
   listFolder,
-  listTrash,
   moveEntry,
   purgeEntry,
   putFile,
@@ -25,7 +26,6 @@ import {
   requireFileChanges,
   requireStake,
   restoreEntry,
-  rightsOn,
 } from '../operations/files/file-changes.ts';
 import { versionsOf } from './datasets.ts';
 
@@ -66,7 +66,7 @@ const changeModel = Type.Union(
   ],
   { $id: 'FileChange' },
 );
-const trashModel = Type.Object(
+export const trashModel = Type.Object(
   {
     id: Type.String(),
     path: Type.String({ description: 'Where it was' }),
@@ -192,19 +192,6 @@ export const fileRoutes = new Elysia({ name: 'files' })
       errors: [400, 404, 409, 413, 507],
     },
   })
-  .get(
-    '/_svc/trash',
-    async ({ ask }) => jsonReply((await listTrash(changerOf(ask))).map(trashView)),
-    {
-      checks,
-      describes: {
-        summary: 'List the trash',
-        description: 'What you may restore, newest first.',
-        tag: 'uploads',
-        answers: { 200: { description: 'Entries', schema: Type.Array(trashModel) } },
-      },
-    },
-  )
   .post('/_svc/trash/:id', ({ ask }) => restore(ask), {
     checks,
     describes: {
@@ -233,7 +220,7 @@ export const fileRoutes = new Elysia({ name: 'files' })
     },
   );
 
-function changerOf({ services, user, origin }: Context): Changer {
+export function changerOf({ services, user, origin }: Context): Changer {
   return { services, user, origin };
 }
 
@@ -246,7 +233,7 @@ async function show(context: Context, path: string): Promise<Reply> {
   const changer = changerOf(context);
   const entries = await listFolder(changer, path);
   if (entries !== null && (path === '' || !(await isFile(changer, path)))) {
-    const { mayPlace } = await rightsOn(services, caller, { rel: path, resource: null });
+    const { mayPlace } = (await fileRights(services, caller))({ rel: path, resource: null });
     const shown = await Promise.all(entries.map((entry) => viewOf(changer, entry)));
     return jsonReply({ path, may_place: mayPlace, entries: shown });
   }
@@ -335,10 +322,15 @@ async function remove(context: Context): Promise<Reply> {
 async function restore(context: Context): Promise<Reply> {
   const changer = changerOf(context);
   requireFileChanges(context.services);
+  const id = context.parameters['id'] ?? '';
+  if (isForm(context.body)) {
+    await restoreEntry(changer, id, null);
+    return redirectReply('/_svc/trash', 303);
+  }
   const isEmpty = context.request.body === null;
   const given = (isEmpty ? {} : ((await context.json()) ?? {})) as { to?: unknown };
   const to = given.to === undefined || given.to === null ? null : textAt(given.to, 'to');
-  return entryReply(changer, await restoreEntry(changer, context.parameters['id'] ?? '', to), 200);
+  return entryReply(changer, await restoreEntry(changer, id, to), 200);
 }
 
 function textAt(value: unknown, name: string): string {
@@ -364,7 +356,7 @@ async function entryReply(changer: Changer, rel: string, status: number): Promis
 async function viewOf(changer: Changer, { rel, resource }: FolderEntry) {
   const { services, user } = changer;
   const facts = resource === null ? null : await factsOfFile(services, resource);
-  const rights = await rightsOn(services, user, { rel, resource });
+  const rights = (await fileRights(services, user))({ rel, resource });
   return {
     path: rel,
     name: fileNameOf(rel),
@@ -384,7 +376,7 @@ function addressOf({ registry }: Changer['services'], rel: string): string | nul
   return own === null ? null : pageAddress(own, own.canonical);
 }
 
-function trashView({
+export function trashView({
   id,
   rel,
   isFolder,

@@ -1,11 +1,16 @@
 import { make } from './shared/element.ts';
+import { startFileActions } from './shared/file-actions.ts';
 import { pageAt, showParts, startLiveForms } from './shared/live-form.ts';
 import { recentSearches } from './shared/recent-searches.ts';
 import { startUpload } from './shared/upload.ts';
 
 startLiveForms();
 showRecentSearches();
-startUpload(async () => showParts(await pageAt(location.href), ['tree', 'count']));
+const refresh = async (): Promise<void> => {
+  showParts(await pageAt(location.href), ['tree', 'count']);
+};
+startUpload(refresh);
+startFileActions(refresh);
 
 function showRecentSearches(): void {
   const section = document.querySelector<HTMLElement>('#recent');

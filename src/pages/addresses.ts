@@ -1,9 +1,13 @@
+import { encodePath } from '../base/paths.ts';
 import type { Resource } from '../docroot/registry/registry.ts';
 import type { Crumb } from './frame.tsx';
 
-/** `''` is the whole list. */
-export function folderAddress(path: string): string {
-  return path === '' ? '/' : `/?folder=${encodeURIComponent(path).replaceAll('%2F', '/')}`;
+/** `''` is the whole list. A file that has the address of a folder keeps it: `isTaken`. */
+export function folderAddress(path: string, isTaken = false): string {
+  if (path === '') return '/';
+  // The gallery.
+  if (!isTaken && path !== 'media') return `/ui/${encodePath(path)}/`;
+  return `/?folder=${encodeURIComponent(path).replaceAll('%2F', '/')}`;
 }
 
 /** Outermost first, after the start page. */

@@ -6,6 +6,7 @@ import adminStyle from './assets/admin.css' with { type: 'text' };
 import chartsStyle from './assets/charts.css' with { type: 'text' };
 import dashboardStyle from './assets/dashboard.css' with { type: 'text' };
 import docsStyle from './assets/docs.css' with { type: 'text' };
+import editorStyle from './assets/editor.css' with { type: 'text' };
 import eventsStyle from './assets/events.css' with { type: 'text' };
 import findingsStyle from './assets/findings.css' with { type: 'text' };
 import guideStyle from './assets/guide.css' with { type: 'text' };
@@ -43,6 +44,8 @@ const contents = {
   'dashboard.js': [SCRIPT, bundledScript('dashboard')],
   'docs.css': [CSS, docsStyle],
   'document.css': [CSS, documentStyle],
+  'editor.css': [CSS, editorStyle],
+  'editor.js': [SCRIPT, bundledScript('editor')],
   'events.css': [CSS, eventsStyle],
   'events.js': [SCRIPT, bundledScript('events')],
   'findings.css': [CSS, findingsStyle],

@@ -234,3 +234,75 @@ test('a folder shows what one may read in it, and nothing else', async () => {
   const code = await ask(owner, 'GET', '/_svc/files/code');
   expect(code.body.entries).toEqual([]);
 });
+
+describe('the editor of texts, without script', () => {
+  const open = async (client: Client, path: string) => {
+    const response = await client.fetch(path, { headers: { Accept: 'text/html' } });
+    const page = await response.text();
+    return {
+      status: response.status,
+      page,
+      version: /name="version" value="([^"]*)"/.exec(page)?.[1],
+    };
+  };
+  const send = async (path: string, fields: Record<string, string>) => {
+    const browser = await shared.service.inBrowserAs('owner');
+    const response = await browser.fetch(path, {
+      method: 'POST',
+      headers: { Accept: 'text/html' },
+      body: new URLSearchParams(fields),
+    });
+    return {
+      status: response.status,
+      page: await response.text(),
+      to: response.headers.get('location'),
+    };
+  };
+
+  test('previews, saves with the line ends of the file, and shows both texts of a conflict', async () => {
+    shared.service.write('notes/win.md', '# One\r\n\r\ntext\r\n');
+    await ask(owner, 'GET', '/_svc/files/notes/win.md');
+    const path = '/ui/notes/win.md?edit=1';
+    const { page, version } = await open(owner, path);
+    expect(page).toContain('# One');
+    const preview = await send(path, { text: '# Two <script>', version: version!, do: 'preview' });
+    expect(preview.page).toContain('>Two');
+    expect(preview.page).not.toContain('<script>');
+    expect(readFileSync(at('notes/win.md'), 'utf8')).toStartWith('# One');
+    const saved = await send(path, { text: '# Two\r\nmore\r\n', version: version!, do: 'save' });
+    expect([saved.status, saved.to]).toEqual([303, '/notes/win']);
+    expect(readFileSync(at('notes/win.md'), 'utf8')).toBe('# Two\r\nmore\r\n');
+    const late = await send(path, { text: '# Mine\n', version: version!, do: 'save' });
+    expect(late.status).toBe(412);
+    expect(late.page).toContain('# Two');
+    expect(late.page).toContain('# Mine');
+    expect(readFileSync(at('notes/win.md'), 'utf8')).toStartWith('# Two');
+  });
+
+  test('shows the rows of a CSV, and what is wrong with a text', async () => {
+    const path = '/ui/sales/x.csv?edit=1';
+    const { version } = await open(owner, path);
+    const { page } = await send(path, { text: 'p,q\n7,8\n', version: version!, do: 'preview' });
+    expect(page).toMatch(/<th scope="col">p<\/th>[^]*<td>7<\/td>/);
+  });
+
+  test('is for who may read and write', async () => {
+    expect((await open(half, '/ui/sales/x.csv?edit=1')).status).toBe(403);
+    expect((await open(owner, '/ui/secret/s.csv?edit=1')).status).toBe(403);
+  });
+});
+
+test('the trash has a page that puts back', async () => {
+  shared.service.write('sales/gone.csv', 'a\n1\n');
+  const { body } = await ask(owner, 'DELETE', '/_svc/files/sales/gone.csv');
+  const browser = await shared.service.inBrowserAs('owner');
+  const page = await (
+    await browser.fetch('/_svc/trash', { headers: { Accept: 'text/html' } })
+  ).text();
+  expect(page).toContain('sales/gone.csv');
+  const back = await browser.fetch(`/_svc/trash/${body.id}`, {
+    method: 'POST',
+    body: new URLSearchParams(),
+  });
+  expect([back.status, existsSync(at('sales/gone.csv'))]).toEqual([303, true]);
+});

@@ -17,6 +17,8 @@ import { documentPage } from '../../src/pages/files/document.tsx';
 import { galleryPage } from '../../src/pages/files/media.tsx';
 import { playerPage } from '../../src/pages/files/media.tsx';
 import { errorPage } from '../../src/pages/error.tsx';
+import { textEditorPage } from '../../src/pages/files/text-editor.tsx';
+import { trashPage } from '../../src/pages/files/trash.tsx';
 import { landingPage } from '../../src/pages/files/landing.tsx';
 import { loginPage } from '../../src/pages/accounts/login.tsx';
 import { eventsPage } from '../../src/pages/events/events.tsx';
@@ -303,8 +305,14 @@ describe('DS-184, DS-208: pages', () => {
     size: 1,
     rows: 2,
     changedAt: EVIL,
+    rel: EVIL,
+    mayMove: true,
+    mayWrite: true,
   };
   const folder = {
+    rel: EVIL,
+    mayMove: true,
+    mayWrite: true,
     label: EVIL,
     isWorkbook: false,
     count: 1,
@@ -326,11 +334,47 @@ describe('DS-184, DS-208: pages', () => {
       },
       frame,
     ),
+    'text-editor': renderPage(
+      textEditorPage,
+      {
+        rel: EVIL,
+        backHref: '/b',
+        text: EVIL,
+        version: EVIL,
+        hasPreview: true,
+        preview: { body: null, table: { columns: [EVIL], rows: [[EVIL]] }, problem: EVIL },
+        theirs: EVIL,
+      },
+      frame,
+    ),
+    trash: renderPage(
+      trashPage,
+      {
+        entries: [
+          {
+            id: EVIL,
+            rel: EVIL,
+            isFolder: false,
+            bytes: 1,
+            files: 1,
+            deletedAt: '2026-01-01T00:00:00Z',
+            deletedBy: EVIL,
+          },
+        ],
+        days: 30,
+        isReadOnly: false,
+      },
+      frame,
+    ),
     landing: renderPage(
       landingPage,
       {
         isSignedIn: true,
         isSuperuser: false,
+        rel: EVIL,
+        isKnown: true,
+        mayPlace: true,
+        hasTrash: true,
         signIn: { hasPassword: true, hasOidc: true },
         tree: {
           level: {
@@ -857,6 +901,7 @@ describe('DS-184, DS-208: pages', () => {
         rel: EVIL,
         changedAt: EVIL,
         source: null,
+        editHref: '/e',
         historyHref: '/h',
         hasHeading: false,
         // What stands here went through the allow list of its kind.

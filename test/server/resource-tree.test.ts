@@ -23,7 +23,14 @@ function treeOf(
   resources: readonly ResourceView[],
   { folder = '', filter = '', offset = 0 } = {},
 ): ResourceTree {
-  return resourceTree(resources, { folder, filter, offset, factsOf: () => NO_FACTS });
+  return resourceTree(resources, {
+    folder,
+    filter,
+    offset,
+    factsOf: () => NO_FACTS,
+    placedAs: (rel) => ({ rel, mayMove: false, mayWrite: false }),
+    others: [],
+  });
 }
 
 /** Names of a level, folders with a slash and what is in them. */
@@ -60,7 +67,7 @@ test('what is too much for a page stays folded: folders are links, long levels c
     ['f0/', '…'],
     ['f1/', '…'],
   ]);
-  expect(level.folders.map(({ href }) => href)).toEqual(['/?folder=f0', '/?folder=f1']);
+  expect(level.folders.map(({ href }) => href)).toEqual(['/ui/f0/', '/ui/f1/']);
   expect(next).toBeNull();
   expect(treeOf(many, { folder: 'f1' }).level.entries).toHaveLength(450);
   const flat = Array.from({ length: 1250 }, (_, index) => csv(`x${index}`));

@@ -278,7 +278,10 @@ function emptyFolder(
       }),
     } as Partial<ServerServices['search']> as ServerServices['search'],
     clientLocks: new ClientLocks(locks),
-    moves: { isFolder: () => false } as Partial<ServerServices['moves']> as ServerServices['moves'],
+    moves: {
+      isFolder: (rel: string) => rel === '',
+      spelled: async (rel: string) => rel,
+    } as Partial<ServerServices['moves']> as ServerServices['moves'],
     uploads: new Uploads({
       registry,
       kindOf,

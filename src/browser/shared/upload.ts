@@ -21,7 +21,7 @@ const MAX_LINKS = 3;
 
 /** `refresh` shows the list anew; when it fails, the next page load shows it. */
 export function startUpload(refresh: () => Promise<void>): void {
-  const form = document.querySelector<HTMLFormElement>('form[action$="/api/uploads"]');
+  const form = document.querySelector<HTMLFormElement>('form[action*="/api/uploads"]');
   if (form === null) return;
   const part = <E extends HTMLElement>(selector: string): E => form.querySelector<E>(selector)!;
   const name = part<HTMLInputElement>('[name=filename]');

@@ -168,14 +168,18 @@ export class FileMoves {
       (one) => [one, renamedCompanion(one, from, to)] as const,
     );
     await this.#locked([from, to], 'move', isFolder, order, async () => {
-      await relocate(
-        this.#root,
-        { from, to, was: from, companions: firstOf(companions) },
-        async (was, name) => {
-          await this.#options.followed(was, name);
-          await this.#carryCopies(was, name);
-        },
-      );
+      const { tables, followed } = this.#options;
+      const carried = await this.#carryCopies(from, to);
+      const relocation = { from, to, was: from, companions: firstOf(companions) };
+      let isPlaced = false;
+      try {
+        await relocate(this.#root, relocation, followed, () => {
+          isPlaced = true;
+          for (const target of carried) this.#noteCarried(target);
+        });
+      } finally {
+        if (!isPlaced) for (const target of carried) tables.drop(target);
+      }
     });
   }
 
@@ -279,17 +283,36 @@ export class FileMoves {
       .filter((one) => lstatSync(root.absolute(one), { throwIfNoEntry: false })?.isFile());
   }
 
+  #noteCarried(target: {
+    readonly rel: string;
+    readonly sheet: string | null;
+    readonly path: string;
+  }): void {
+    try {
+      this.#options.tables.carried(target);
+    } catch (error) {
+      this.#options.log.warning('a moved file is read anew', { resource: target.rel, error });
+    }
+  }
+
   /** So that rows keep their ids. A copy that is lost is built anew. */
-  async #carryCopies(from: string, to: string): Promise<void> {
+  async #carryCopies(
+    from: string,
+    to: string,
+  ): Promise<{ rel: string; sheet: string | null; path: string }[]> {
     const { registry, tables, log } = this.#options;
+    const carried: { rel: string; sheet: string | null; path: string }[] = [];
     for (const { rel, sheet, kind } of registry.list()) {
       if (!isAtOrBelow(rel, from) || kind.dataset === undefined) continue;
+      const name = to + rel.slice(from.length);
+      const target = { rel: name, sheet, path: this.#root.absolute(name) };
       try {
-        await tables.carry({ rel, sheet }, { rel: to + rel.slice(from.length), sheet });
+        if (await tables.carry({ rel, sheet }, target)) carried.push(target);
       } catch (error) {
         log.warning('the typed copy of a moved file is built anew', { resource: rel, error });
       }
     }
+    return carried;
   }
 }
 

@@ -60,6 +60,7 @@ export async function relocate(
   root: DocumentRoot,
   relocation: Relocation,
   followed: Followed,
+  onPlaced: () => void = () => {},
 ): Promise<void> {
   const { from, to } = relocation;
   using source = HeldFolder.open(root, posix.dirname(from));
@@ -74,6 +75,8 @@ export async function relocate(
     rmSync(path, { force: true });
     throw moveFailure(error, from);
   }
+  // Nothing else of this process runs before it.
+  onPlaced();
   target.sync();
   source.sync();
   await finish(root, journal, followed);

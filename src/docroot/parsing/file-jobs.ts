@@ -67,6 +67,19 @@ export interface SectionsOrder extends DocumentFileOrder {
   readonly isBare: boolean;
 }
 
+export interface TextOrder extends FileOrder {
+  readonly options: ReadOptions;
+  readonly text: string;
+}
+
+/** What a text would be as that file; null members where the kind has none. */
+export interface TextPreview {
+  /** From the allow list of the sanitiser. */
+  readonly body: string | null;
+  readonly table: Pick<FilePreview, 'columns' | 'rows'> | null;
+  readonly problem: string | null;
+}
+
 export interface DifferenceOrder {
   readonly name: string;
   readonly before: string;
@@ -89,6 +102,7 @@ export function fileJobs(kinds: readonly Kind[]): ChildJobs {
     metadata: async (body) => Response.json(await readMediaMetadata(body as FileOrder, kinds)),
     preview: async (body) => Response.json(await previewFile(body as PreviewOrder, kinds)),
     picture: async (body) => Response.json(await readPictureSize(body as FileOrder, kinds)),
+    'preview-text': async (body) => Response.json(await previewText(body as TextOrder, kinds)),
     difference: async (body) => new Response(difference(body as DifferenceOrder)),
     sections: async (body) => {
       await writeSections(body as SectionsOrder, kinds);
@@ -126,6 +140,36 @@ async function previewFile(order: PreviewOrder, kinds: readonly Kind[]): Promise
     preview(await contentOf(source, order.rel, order.limits.maxBytes), order.options, context),
   );
   return { ...start, types: await typesOf(start, order.options, context.scratch) };
+}
+
+async function previewText(order: TextOrder, kinds: readonly Kind[]): Promise<TextPreview> {
+  const bytes = Buffer.from(order.text);
+  const source: FileSource = {
+    size: bytes.length,
+    read: async (at, length) => bytes.subarray(at, at + length),
+  };
+  const { dashboard, dataset, render } = kindOf(order, kinds);
+  const none: TextPreview = { body: null, table: null, problem: null };
+  try {
+    if (render) {
+      const { body } = await render(source, { rel: order.rel, maxBytes: bytes.length });
+      return { ...none, body };
+    }
+    if (dashboard) {
+      await dashboard.read(source, order.rel);
+      return none;
+    }
+    if (!dataset?.preview) return none;
+    const { columns, rows, problem } = await dataset.preview(
+      source,
+      order.options,
+      contextOf(order),
+    );
+    return { ...none, table: { columns, rows }, problem };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { ...none, problem: error.message };
+  }
 }
 
 /** By a typed copy of the few rows, so that types are found as for the whole file. */

@@ -21,6 +21,8 @@ import type {
   PatchedDashboard,
   PatchOrder,
   PreviewOrder,
+  TextOrder,
+  TextPreview,
   SectionsOrder,
 } from './file-jobs.ts';
 import type { LoadOrder } from './load-table.ts';
@@ -126,6 +128,22 @@ export class ParseWorkers {
       if (!(error instanceof TooMuchWork)) throw error;
       const text = `Its first lines take longer than ${PAGE_MS / 1000} seconds to read`;
       throw new AppError('unreadable-file', text, { cause: error });
+    }
+  }
+
+  /** Throws `unreadable-file` when it takes too long. */
+  async previewText(
+    { rel, kind }: Pick<Resource, 'rel' | 'kind'>,
+    text: string,
+    options: ReadOptions,
+  ): Promise<TextPreview> {
+    const order: TextOrder = { ...this.#fileOrder(rel, kind.type), options, text };
+    try {
+      const response = await this.#ask('preview-text', order, { processorMs: PAGE_MS });
+      return (await response.json()) as TextPreview;
+    } catch (error) {
+      if (!(error instanceof TooMuchWork)) throw error;
+      throw new AppError('unreadable-file', 'It takes too long to be shown', { cause: error });
     }
   }
 

@@ -137,23 +137,39 @@ export interface FileRights {
   readonly mayPlace: boolean;
 }
 
-export async function rightsOn(
+/** Asks the rights of the caller once. Whoever has a link changes no files. */
+export async function fileRights(
   services: App,
   caller: Caller,
-  { rel, resource }: FolderEntry,
-): Promise<FileRights> {
+): Promise<(entry: FolderEntry) => FileRights> {
   const { config, db } = services;
-  const isOn = caller !== null && config.files.changes && !config.readonly;
-  if (!isOn) return { mayMove: false, mayWrite: false, mayPlace: false };
+  const isOn = config.files.changes && !config.readonly;
+  if (caller === null || caller.link !== undefined || !isOn) return () => NO_RIGHTS;
   const grants = await loadGrants(db, caller);
-  const may = (verb: Verb): boolean =>
-    resource === null ? mayTouchFolder(grants, rel, verb) : mayAccess(grants, resource, verb);
-  const isCode = resource?.type === 'handler' && !config.upload.allow_handlers;
-  return {
-    mayWrite: may('write') && !isCode,
-    mayMove: rel !== '' && may('read') && may('write') && !isCode,
-    mayPlace: mayPlace(grants, resource === null ? rel : folderOf(rel)),
+  return ({ rel, resource }) => {
+    const whole = resource === null ? null : wholeOf(services, resource);
+    const may = (verb: Verb): boolean =>
+      whole === null ? mayTouchFolder(grants, rel, verb) : mayAccess(grants, whole, verb);
+    const isCode = whole?.type === 'handler' && !config.upload.allow_handlers;
+    return {
+      mayWrite: may('write') && !isCode,
+      mayMove: rel !== '' && may('read') && may('write') && !isCode,
+      mayPlace: mayPlace(grants, whole === null ? rel : folderOf(rel)),
+    };
   };
+}
+
+const NO_RIGHTS: FileRights = { mayMove: false, mayWrite: false, mayPlace: false };
+
+/** The folder is there and the caller may know it: something in it is readable, or all in it is his to read or write. */
+export async function knowsFolder(
+  services: App,
+  caller: Principal,
+  folder: string,
+): Promise<boolean> {
+  if (!services.moves.isFolder(folder) || caller.link !== undefined) return false;
+  const grants = await loadGrants(services.db, caller);
+  return mayTouchFolder(grants, folder, 'read') || mayTouchFolder(grants, folder, 'write');
 }
 
 /**

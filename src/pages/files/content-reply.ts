@@ -22,6 +22,7 @@ import {
   type Answer,
 } from '../../http/reply/reply.ts';
 import { describeMedia, describePicture, pictureSizes } from '../../operations/files/content.ts';
+import { fileRights } from '../../operations/files/file-changes.ts';
 import { READ_METHODS } from '../../operations/files/datasets.ts';
 import { resolveLinks } from './document-links.ts';
 import { pageReply } from '../page-reply.ts';
@@ -116,6 +117,7 @@ async function documentReply(context: Context, resource: Resource): Promise<Answ
     rel,
     changedAt,
     source: null,
+    editHref: await editHrefOf(context, resource),
     historyHref: await historyHrefOf(context, resource),
   });
   return perReader(reply);
@@ -134,7 +136,9 @@ async function sourceReply(context: Context, resource: Resource): Promise<Answer
     const changedAt = changeTime(file.stamp);
     const historyHref = await historyHrefOf(context, resource);
     const none = { body: '', outline: [], facts: [], hasHeading: false };
-    const view = { ...none, title: fileNameOf(rel), rel, changedAt, source, historyHref };
+    const editHref = await editHrefOf(context, resource);
+    const hrefs = { editHref, historyHref };
+    const view = { ...none, title: fileNameOf(rel), rel, changedAt, source, ...hrefs };
     return perReader(pageReply(context, documentPage, view));
   } finally {
     await file.close();
@@ -148,6 +152,15 @@ async function historyHrefOf(
   if (caller === null) return null;
   const grants = await loadGrants(services.db, caller);
   return mayAccess(grants, resource, 'write') ? `/ui/${encodePath(resource.rel)}?history=1` : null;
+}
+
+async function editHrefOf(
+  { services, caller }: Context,
+  resource: Resource,
+): Promise<string | null> {
+  const { rel } = resource;
+  const { mayMove } = (await fileRights(services, caller))({ rel, resource });
+  return mayMove ? `/ui/${encodePath(rel)}?edit=1` : null;
 }
 
 async function changedAtOf(services: App, resource: Resource): Promise<string> {

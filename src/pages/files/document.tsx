@@ -6,6 +6,8 @@ import { trailTo } from '../addresses.ts';
 import type { Page } from '../frame.tsx';
 
 interface DocumentView extends RenderedDocument {
+  /** Null for who may not write it. */
+  readonly editHref: string | null;
   readonly title: string;
   readonly rel: string;
   readonly changedAt: string;
@@ -37,7 +39,11 @@ export const documentPage: Page<DocumentView> = {
   ),
 };
 
-function Place({ view: { rel, changedAt, source, historyHref } }: { view: DocumentView }) {
+function Place({
+  view: { rel, changedAt, source, historyHref, editHref },
+}: {
+  view: DocumentView;
+}) {
   return (
     <p class="fine place">
       <span>
@@ -53,6 +59,7 @@ function Place({ view: { rel, changedAt, source, historyHref } }: { view: Docume
           Source
         </a>
       </span>
+      {editHref !== null && <a href={editHref}>Edit</a>}
       <a href="?download=true" download="">
         Download
       </a>

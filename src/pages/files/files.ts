@@ -16,20 +16,29 @@ import type { Area } from '../../docroot/registry/names.ts';
 import { isForm } from '../../http/body/form-body.ts';
 import type { Context } from '../../http/context.ts';
 import { handlerAnswer } from '../../http/handler-exchange.ts';
-import { emptyReply, type Answer, jsonReply, type Reply } from '../../http/reply/reply.ts';
+import {
+  emptyReply,
+  type Answer,
+  jsonReply,
+  redirectReply,
+  type Reply,
+} from '../../http/reply/reply.ts';
 import { historyReply } from '../../api/history.ts';
 import { requireAccess } from '../../operations/access.ts';
 import { findResource } from '../../operations/files/history.ts';
 import { findByPath } from '../../operations/files/content.ts';
 import { READ_METHODS, requireWritable, summariseRows } from '../../operations/files/datasets.ts';
 import { dashboardReply } from './dashboard.tsx';
+import { folderAddress } from '../addresses.ts';
 import { contentReply } from './content-reply.ts';
+import { folderReply } from './landing.tsx';
 import { ASK } from '../events/explorer-state.ts';
 import { datasetPageReply } from './dataset.ts';
 import { explorerReply } from '../events/events.tsx';
 import { historyFormReply, historyPageReply } from './history.tsx';
 import { fileLayoutFormReply, fileLayoutReply } from './file-layout.tsx';
 import { mediaPageReply } from './media.tsx';
+import { textEditorReply } from './text-editor.tsx';
 import { rowFormReply, rowPageReply } from './row.ts';
 import { CHART_MEASURES, CHART_TYPES } from '../../tables/read/chart-series.ts';
 import { parseListParameters, wordParameter } from '../../tables/read/list-parameters.ts';
@@ -111,6 +120,7 @@ function addressedRow(
 /** A miss is 404 for callers allowed to know, else 403. */
 async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> {
   const { services, caller, origin, method, segments } = context;
+  const { registry } = services;
   const path = segments.join('/');
   const area = nameBelow === '' ? null : (AREAS.get(segments[0]!) ?? null);
   const name = area === null ? path : nameBelow;
@@ -125,6 +135,17 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
     const file = await findResource(services, caller, origin, name);
     if (verb === 'read') return historyPageReply(context, file);
     if (method === 'POST') return historyFormReply(context, file);
+  }
+  if (area === 'ui' && context.queryValue('edit') !== null && caller !== null && !isOfHistory) {
+    if (verb === 'read' ? method !== 'OPTIONS' : method === 'POST' && isForm(context.body)) {
+      const file =
+        registry.lookup('ui', name) ?? registry.original(name) ?? registry.lookup('content', name);
+      return textEditorReply(context, file?.rel ?? name);
+    }
+  }
+  if (verb === 'read' && method !== 'OPTIONS' && context.wantsHtml && (area ?? 'ui') === 'ui') {
+    const answer = await folderAnswer(context, area === null ? path : name, area === null);
+    if (answer !== null) return answer;
   }
   const forLinks = area === 'ui' ? 'rows' : 'file';
   const address = { area, name, path };
@@ -153,6 +174,25 @@ async function fileAnswer(context: Context, nameBelow: string): Promise<Answer> 
   return wantsSummary(context)
     ? datasetSummaryReply(context, resource)
     : datasetPageReply(context, resource);
+}
+
+/** The page of a folder or workbook, where no file has the address; from its bare path the way there. */
+async function folderAnswer(
+  context: Context,
+  name: string,
+  isBare: boolean,
+): Promise<Answer | null> {
+  const { registry } = context.services;
+  const { segments } = context;
+  const path = segments.join('/');
+  const isFile =
+    (!isBare && registry.lookup('ui', name) !== null) ||
+    registry.original(path) !== null ||
+    registry.lookup('content', path) !== null ||
+    registry.original(name) !== null;
+  if (isFile) return null;
+  const page = await folderReply(context, name);
+  return page === null || !isBare ? page : redirectReply(folderAddress(name));
 }
 
 const SUMMARIES = ['facets', 'chart'] as const;

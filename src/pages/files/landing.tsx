@@ -1,12 +1,13 @@
 /** @jsxImportSource @kitajs/html */
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import { withoutEndSlashes } from '../../base/paths.ts';
+import { encodePath, fileNameOf, withoutEndSlashes } from '../../base/paths.ts';
 import type { Context, ReadableResources } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { PRIVATE } from '../../http/reply/headers.ts';
 import { jsonReply, type Reply } from '../../http/reply/reply.ts';
 import { mayReadEvents } from '../../operations/events/event-access.ts';
+import { fileRights, knowsFolder } from '../../operations/files/file-changes.ts';
 import { mayUpload } from '../../operations/files/uploads.ts';
 import { pageReply } from '../page-reply.ts';
 import { NameFilter, PostForm } from '../parts/forms.tsx';
@@ -14,6 +15,7 @@ import { PageLinks } from '../parts/page-links.tsx';
 import { Size } from '../parts/values.tsx';
 import {
   resourceTree,
+  type Placed,
   type ResourceTree,
   type TreeEntry,
   type TreeFolder,
@@ -38,7 +40,10 @@ export const landingRoute = new Elysia({ name: 'landing' }).use(lifecycle).get(
   '/',
   async ({ ask }) => {
     const readable = await ask.services.listReadable(ask.caller);
-    return ask.wantsHtml ? await landing(ask, readable) : listing(readable);
+    if (!ask.wantsHtml) return listing(readable);
+    const asked = (ask.queryValue('folder') ?? '').slice(0, MAX_FOLDER.characters);
+    const folder = withoutEndSlashes(asked.split('/', MAX_FOLDER.parts).join('/'));
+    return landing(ask, readable, folder);
   },
   {
     checks: { access: 'public', cacheControl: PRIVATE },
@@ -59,31 +64,79 @@ function listing({ resources, problems }: ReadableResources): Reply {
 /** Each part of the path is a link with the path so far, so the page grows with the square of its length. */
 const MAX_FOLDER = { characters: 4096, parts: 64 };
 
-async function landing(context: Context, { resources }: ReadableResources): Promise<Reply> {
+/**
+ * The page of a folder or workbook under its own address; null where nothing of that name may be known. What is in a
+ * folder is shown as on the start page.
+ */
+export async function folderReply(context: Context, path: string): Promise<Reply | null> {
   const { services, caller } = context;
-  const { config, localLogin, oidc } = services;
-  const asked = (context.queryValue('folder') ?? '').slice(0, MAX_FOLDER.characters);
-  const folder = withoutEndSlashes(asked.split('/', MAX_FOLDER.parts).join('/'));
+  if (caller === null || path.length > MAX_FOLDER.characters) return null;
+  if (path.split('/').length > MAX_FOLDER.parts) return null;
+  const readable = await services.listReadable(caller);
+  const isShown = readable.resources.some(({ name }) => name.startsWith(`${path}/`));
+  const folder = await services.moves.spelled(path);
+  if (!isShown && !(await knowsFolder(services, caller, folder))) return null;
+  return landing(context, readable, path);
+}
+
+async function landing(
+  context: Context,
+  { resources }: ReadableResources,
+  folder: string,
+): Promise<Reply> {
+  const { services, caller } = context;
+  const { config, localLogin, moves, oidc, registry } = services;
   const filter = (context.queryValue('filter') ?? '').trim();
   const offset = Math.max(0, Math.trunc(Number(context.queryValue('offset') ?? 0)) || 0);
   const factsOf = services.factsOf.bind(services);
+  const rel = folder === '' ? '' : await moves.spelled(folder);
+  const isFolder = moves.isFolder(rel);
+  const rights = await fileRights(services, caller);
+  const isKnown = caller !== null && (await knowsFolder(services, caller, rel));
+  const others = isKnown ? await moves.foldersIn(rel) : [];
+  const { mayPlace } = rights({ rel, resource: null });
   const view = {
+    rel,
+    isKnown,
+    mayPlace: isFolder && mayPlace,
+    hasTrash: caller !== null && config.files.changes && caller.link === undefined,
     isSignedIn: caller !== null,
     isSuperuser: caller?.isSuperuser ?? false,
     signIn: { hasPassword: localLogin.isEnabled, hasOidc: oidc !== null },
-    tree: resourceTree(resources, { folder, filter, offset, factsOf }),
+    tree: resourceTree(resources, {
+      folder,
+      filter,
+      offset,
+      factsOf,
+      others,
+      placedAs: (path, one) => {
+        const resource = one === null ? null : registry.get(one.rel, one.sheet);
+        if (one !== null && resource === null)
+          return { rel: path, mayMove: false, mayWrite: false };
+        const { mayMove, mayWrite } = rights({ rel: path, resource });
+        return { rel: path, mayMove, mayWrite };
+      },
+    }),
     folder,
     total: resources.length,
     filter,
     hasMedia: resources.some(({ family }) => family === 'media'),
     mayReadEvents: caller !== null && (await mayReadEvents(services, caller)),
-    uploadLimit: (await mayUpload(services, caller)) ? config.upload.max_size_bytes : null,
+    uploadLimit:
+      isFolder && (await mayUpload(services, caller, rel)) ? config.upload.max_size_bytes : null,
     mayAllowUploads: caller?.isSuperuser === true && !config.upload.enabled && !config.readonly,
   };
   return pageReply(context, landingPage, view, { headers: VARY });
 }
 
 interface LandingView {
+  /** Of the folder on disk. */
+  readonly rel: string;
+  /** It is there, and the reader may read or write all in it. */
+  readonly isKnown: boolean;
+  /** The reader may give new names in it. */
+  readonly mayPlace: boolean;
+  readonly hasTrash: boolean;
   readonly isSignedIn: boolean;
   readonly isSuperuser: boolean;
   readonly signIn: { readonly hasPassword: boolean; readonly hasOidc: boolean };
@@ -117,7 +170,9 @@ export const landingPage: Page<LandingView> = {
           <Resources view={view} frame={frame} />
         </section>
         <aside aria-label="More">
-          {view.uploadLimit !== null && <UploadForm limit={view.uploadLimit} frame={frame} />}
+          {view.uploadLimit !== null && (
+            <UploadForm limit={view.uploadLimit} frame={frame} folder={view.rel} />
+          )}
           <section class="panel" id="recent" hidden>
             <h2>Recent searches</h2>
             <ul class="plain-list"></ul>
@@ -178,12 +233,22 @@ function Welcome({ view }: { view: LandingView }) {
 }
 
 function Resources({ view, frame }: { view: LandingView; frame: FrameView }) {
-  if (view.total === 0) return <Empty view={view} frame={frame} />;
   const { tree, folder, filter } = view;
+  if (view.total === 0 && tree.level.folders.length === 0) {
+    return (
+      <>
+        <FileActions view={view} />
+        <Empty view={view} frame={frame} />
+      </>
+    );
+  }
   return (
     <>
-      <form class="filter" method="get" action="/" role="search" data-live="tree count">
-        {folder !== '' && <input type="hidden" name="folder" value={folder} />}
+      <FileActions view={view} />
+      <form class="filter" method="get" action={frame.path} role="search" data-live="tree count">
+        {frame.path === '/' && folder !== '' && (
+          <input type="hidden" name="folder" value={folder} />
+        )}
         <NameFilter value={filter} />
         <button class="quiet" type="submit">
           Filter
@@ -194,7 +259,7 @@ function Resources({ view, frame }: { view: LandingView; frame: FrameView }) {
       </p>
       {view.isSuperuser && folder !== '' && <Access folder={folder} />}
       <div id="tree">
-        {tree.count === 0 ? (
+        {tree.count === 0 && tree.level.folders.length === 0 ? (
           <Nothing view={view} />
         ) : (
           <div class="tree">
@@ -213,7 +278,59 @@ function Resources({ view, frame }: { view: LandingView; frame: FrameView }) {
   );
 }
 
-function Nothing({ view: { filter, folder, isSuperuser } }: { view: LandingView }) {
+/** For the script of the page; without it the same is done by programs and drives. */
+function FileActions({ view }: { view: LandingView }) {
+  if (!view.mayPlace && !view.hasTrash) return <></>;
+  return (
+    <p class="actions file-actions" data-folder={view.rel} data-place={view.mayPlace}>
+      {view.mayPlace && (
+        <>
+          <button type="button" class="quiet small" id="new-folder" data-key="n" hidden>
+            New folder
+          </button>
+          {view.uploadLimit !== null && (
+            <button type="button" class="quiet small" id="new-text" hidden>
+              New text file
+            </button>
+          )}
+        </>
+      )}
+      {view.hasTrash && (
+        <a class="button quiet small" href="/_svc/trash">
+          Trash
+        </a>
+      )}
+    </p>
+  );
+}
+
+/** Shown by the script of the page. */
+function More({ placed: { mayMove, mayWrite }, label }: { placed: Placed; label: string }) {
+  if (!mayMove && !mayWrite) return <></>;
+  return (
+    <button type="button" class="quiet small more" aria-label={`Actions for ${label}`}>
+      …
+    </button>
+  );
+}
+
+/** What the script of the page may do with a line. */
+function placed({ rel, mayMove, mayWrite }: Placed, isFolder: boolean): Record<string, string> {
+  if (!mayMove && !mayWrite) return isFolder ? { 'data-folder': rel } : {};
+  return {
+    'data-rel': rel,
+    ...(isFolder && { 'data-folder': rel }),
+    ...(mayMove && { 'data-move': 'true', draggable: 'true' }),
+    ...(mayWrite &&
+      !isFolder &&
+      EDITED.test(rel) && { 'data-edit': `/ui/${encodePath(rel)}?edit=1` }),
+  };
+}
+
+/** Text that people write. */
+const EDITED = /\.(?:md|markdown|txt|csv|tsv|psv|ya?ml|json|ndjson|jsonl|html?|xml|svg)$/i;
+
+function Nothing({ view: { filter, folder, isKnown, isSuperuser } }: { view: LandingView }) {
   if (filter !== '') {
     return (
       <p class="empty">
@@ -228,6 +345,7 @@ function Nothing({ view: { filter, folder, isSuperuser } }: { view: LandingView 
       </p>
     );
   }
+  if (isKnown) return <p class="empty">There is nothing in this folder yet.</p>;
   return (
     <p class="empty">
       <span safe>
@@ -313,27 +431,36 @@ function Folder({ folder }: { folder: TreeFolder }) {
         {text}
       </span>
       {problems !== 0 && <span class="flag" safe>{`${problems} with a problem`}</span>}
+      <More placed={folder} label={label} />
     </>
   );
   const line = (
     <>
       <span class={glyph} aria-hidden="true"></span>
-      <span class="name" safe>
-        {label}
-      </span>
+      {content === null ? (
+        <span class="name" safe>
+          {label}
+        </span>
+      ) : (
+        <a class="name" href={folder.href} safe>
+          {label}
+        </a>
+      )}
       {facts}
     </>
   );
   if (content === null) {
     return (
-      <a class="line" href={folder.href}>
+      <a class="line" href={folder.href} {...placed(folder, !isWorkbook)}>
         {line}
       </a>
     );
   }
   return (
     <details open={folder.isOpen}>
-      <summary class="line">{line}</summary>
+      <summary class="line" {...placed(folder, !isWorkbook)}>
+        {line}
+      </summary>
       <Level level={content} />
     </details>
   );
@@ -358,7 +485,7 @@ const GLYPHS: Readonly<Record<TreeEntry['type'], string>> = {
 function Entry({ entry }: { entry: TreeEntry }) {
   const { changedAt, problem } = entry;
   return (
-    <li class="entry">
+    <li class="entry" {...placed(entry, false)}>
       <a class={`name with-glyph ${GLYPHS[entry.type]}`} href={entry.href} safe>
         {entry.label}
       </a>
@@ -371,6 +498,7 @@ function Entry({ entry }: { entry: TreeEntry }) {
           {changedAt.slice(0, 10)}
         </time>
       )}
+      <More placed={entry} label={entry.label} />
       {problem !== null && (
         <p class="problem" safe>
           {problem}
@@ -406,11 +534,20 @@ function Paging({ view: { tree, folder, filter } }: { view: LandingView }) {
 }
 
 /** Works without script. */
-export function UploadForm({ limit, frame }: { limit: number; frame: FrameView }) {
+export function UploadForm({
+  limit,
+  frame,
+  folder = '',
+}: {
+  limit: number;
+  frame: FrameView;
+  folder?: string;
+}) {
+  const to = addressWith('/api/uploads', { folder });
   return (
-    <section class="panel upload">
-      <h2>Upload a file</h2>
-      <PostForm frame={frame} to="/api/uploads" enctype="multipart/form-data" data-limit={limit}>
+    <section class="panel upload" id="upload">
+      <h2 safe>{folder === '' ? 'Upload a file' : `Upload into ${fileNameOf(folder)}`}</h2>
+      <PostForm frame={frame} to={to} enctype="multipart/form-data" data-limit={limit}>
         <label>
           File
           <input type="file" name="file" required data-key="u" aria-label="File to send" />

@@ -5,10 +5,18 @@
 import { pageAddress } from '../../docroot/registry/addresses.ts';
 import type { ResourceFacts } from '../../operations/files/resources.ts';
 import { kindName } from '../../api/kind-names.ts';
-import { folderAddress } from '../addresses.ts';
+import { addressWith, folderAddress } from '../addresses.ts';
 import type { ResourceView } from '../../http/context.ts';
 
-export interface TreeEntry extends ResourceFacts {
+/** What may be done with a file or folder as a whole. */
+export interface Placed {
+  /** In the document root. */
+  readonly rel: string;
+  readonly mayMove: boolean;
+  readonly mayWrite: boolean;
+}
+
+export interface TreeEntry extends ResourceFacts, Placed {
   readonly label: string;
   readonly href: string;
   readonly type: ResourceView['type'];
@@ -17,7 +25,7 @@ export interface TreeEntry extends ResourceFacts {
 }
 
 /** Or a workbook with its sheets. */
-export interface TreeFolder {
+export interface TreeFolder extends Placed {
   readonly label: string;
   readonly isWorkbook: boolean;
   /** At any depth. */
@@ -51,6 +59,10 @@ interface TreeRequest {
   /** Of the top level. */
   readonly offset: number;
   readonly factsOf: (resource: ResourceView) => ResourceFacts;
+  /** Of a file; null: of the folder of that path. */
+  readonly placedAs: (rel: string, resource: ResourceView | null) => Placed;
+  /** Folders at the top of the level in which nothing is published. */
+  readonly others: readonly string[];
 }
 
 /** Each is about 0.2 ms of a browser's time. */
@@ -67,8 +79,9 @@ const order = new Intl.Collator('en', { numeric: true });
 /** `resources` in the order of names. */
 export function resourceTree(
   resources: readonly ResourceView[],
-  { folder, filter, offset, factsOf }: TreeRequest,
+  { folder, filter, offset, factsOf, placedAs, others }: TreeRequest,
 ): ResourceTree {
+  const names = new Set(resources.map(({ name }) => name));
   const prefix = folder === '' ? '' : `${folder}/`;
   const wanted = filter.toLowerCase();
   const found = resources.filter(
@@ -78,12 +91,12 @@ export function resourceTree(
   );
   const isWhole = found.length <= MAX_INLINE;
   const isOpen = found.length <= (filter === '' ? MAX_OPEN : MAX_OPEN_MATCHES);
-  const top = levelOf(found, prefix.length);
+  const top = levelOf(found, prefix.length, filter === '' ? others : []);
   const items = top.folders.length + top.entries.length;
   const part = partOf(top, isWhole ? 0 : offset, isWhole ? items : PAGE_ITEMS);
   const end = offset + PAGE_ITEMS;
   return {
-    level: treeLevel(part, { prefix, filter, isWhole, isOpen, factsOf }),
+    level: treeLevel(part, { prefix, filter, isWhole, isOpen, factsOf, placedAs, names }),
     count: found.length,
     previous: isWhole || offset === 0 ? null : Math.max(0, offset - PAGE_ITEMS),
     next: isWhole || end >= items ? null : end,
@@ -95,14 +108,19 @@ interface Level {
   readonly entries: readonly ResourceView[];
 }
 
-interface LevelOptions extends Pick<TreeRequest, 'filter' | 'factsOf'> {
+interface LevelOptions extends Pick<TreeRequest, 'filter' | 'factsOf' | 'placedAs'> {
+  readonly names: ReadonlySet<string>;
   readonly prefix: string;
   readonly isWhole: boolean;
   readonly isOpen: boolean;
 }
 
-function levelOf(resources: readonly ResourceView[], start: number): Level {
-  const folders = new Map<string, ResourceView[]>();
+function levelOf(
+  resources: readonly ResourceView[],
+  start: number,
+  others: readonly string[] = [],
+): Level {
+  const folders = new Map<string, ResourceView[]>(others.map((label) => [label, []]));
   const entries: ResourceView[] = [];
   for (const resource of resources) {
     const slash = resource.name.indexOf('/', start);
@@ -135,7 +153,7 @@ function treeLevel({ folders, entries }: Level, options: LevelOptions): TreeLeve
   const { prefix } = options;
   return {
     folders: folders.map(([label, below]) => folderOf(label, below, options)),
-    entries: entries.map((resource) => entryOf(resource, prefix.length, options.factsOf)),
+    entries: entries.map((resource) => entryOf(resource, prefix.length, options)),
   };
 }
 
@@ -146,13 +164,17 @@ function folderOf(
 ): TreeFolder {
   const { prefix, filter, isWhole, isOpen } = options;
   const path = prefix + label;
-  const address = folderAddress(path);
+  const address = folderAddress(path, options.names.has(path));
+  const [first] = below;
+  const isWorkbook =
+    below.length > 0 && below.every(({ type, name }) => type === 'excel' && isChild(name, path));
   return {
+    ...options.placedAs(isWorkbook ? first!.rel : path, isWorkbook ? first! : null),
     label,
-    isWorkbook: below.every(({ type, name }) => type === 'excel' && isChild(name, path)),
+    isWorkbook,
     count: below.length,
     problems: below.filter(({ problem }) => problem !== null).length,
-    href: filter === '' ? address : `${address}&filter=${encodeURIComponent(filter)}`,
+    href: addressWith(address, { filter }),
     isOpen,
     content: isWhole
       ? treeLevel(levelOf(below, path.length + 1), { ...options, prefix: `${path}/` })
@@ -167,10 +189,11 @@ function isChild(name: string, path: string): boolean {
 function entryOf(
   resource: ResourceView,
   start: number,
-  factsOf: TreeRequest['factsOf'],
+  { factsOf, placedAs }: LevelOptions,
 ): TreeEntry {
-  const { name, type, problem } = resource;
+  const { name, rel, type, problem } = resource;
   return {
+    ...placedAs(rel, resource),
     label: name.slice(start),
     type,
     kind: kindName(resource),

@@ -4,6 +4,7 @@
 import { constants, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { FileStamp } from '../../base/files/file-stamp.ts';
 import { sha256Hex, shortId } from '../../base/ids.ts';
 import type { Log } from '../../base/log.ts';
 import { TimeSlice } from '../../base/scheduling/time-slice.ts';
@@ -102,15 +103,15 @@ export class CopyFolder {
     return newest;
   }
 
-  /** Nothing happens without a copy that can be trusted. The old one stays. */
-  async carry(from: TableName, to: TableName): Promise<void> {
+  /** False without a copy that can be trusted. The old one stays. */
+  async carry(from: TableName, to: TableName): Promise<boolean> {
     const table = await this.reopen(from);
-    if (table === null) return;
+    if (table === null) return false;
     const { path, head, outdated } = table;
     table.close();
     this.#found.set(tableId(from), [basename(path)]);
     this.#left.set(path, traceOf(path));
-    if (outdated !== null) return;
+    if (outdated !== null) return false;
     const carried = this.newPath(to);
     try {
       // A second file, because the search may be reading the first.
@@ -120,14 +121,24 @@ export class CopyFolder {
         }
       }
       const { rel, sheet } = to;
-      Table.rename(carried, { ...head, rel, sheet });
-      await sealCopy(carried);
+      Table.rewrite(carried, { head: { ...head, rel, sheet } });
       this.#found.set(tableId(to), [basename(carried)]);
       this.#left.set(carried, traceOf(carried));
+      return true;
     } catch (error) {
       this.remove(carried);
       throw error;
     }
+  }
+
+  /** The file of a carried copy has its name: a rename moves only the ctime. */
+  restamp(to: TableName, stamp: FileStamp, takenAt: number): void {
+    const [name] = this.#found.get(tableId(to)) ?? [];
+    if (name === undefined) return;
+    const path = join(this.#dir, name);
+    Table.rewrite(path, { stamp, takenAt });
+    this.#left.set(path, traceOf(path));
+    void sealCopy(path).catch(() => undefined);
   }
 
   async #isAsLeft(path: string): Promise<boolean> {

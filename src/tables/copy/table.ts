@@ -23,7 +23,7 @@ import {
   writeMeta,
   writeSegments,
 } from './table-meta.ts';
-import type { FileStamp } from '../../base/files/file-stamp.ts';
+import { type FileStamp, sameContent } from '../../base/files/file-stamp.ts';
 import { openReader } from '../read/connection.ts';
 import { createIndexSql } from './table-index.ts';
 import { dateSortKey } from '../values/column-dates.ts';
@@ -129,11 +129,21 @@ export class Table {
     }
   }
 
-  /** Nobody may have it open. */
-  static rename(path: string, head: TableHead): void {
+  /** Nobody may have it open. A stamp of other content is not taken. */
+  static rewrite(
+    path: string,
+    change: { readonly head: TableHead } | { readonly stamp: FileStamp; readonly takenAt: number },
+  ): void {
     const writer = new Database(path, { readwrite: true });
     try {
-      writeMeta(writer, 'table', head);
+      if ('head' in change) writeMeta(writer, 'table', change.head);
+      else {
+        const { stamp, takenAt: stampTakenAt } = change;
+        const state = readMeta(writer, 'state');
+        if (state !== null && sameContent(state.stamp, stamp)) {
+          writeMeta(writer, 'state', { ...state, stamp, stampTakenAt });
+        }
+      }
       writer.run('PRAGMA wal_checkpoint(TRUNCATE)');
     } finally {
       writer.close();

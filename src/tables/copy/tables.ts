@@ -313,17 +313,23 @@ export class Tables {
   }
 
   /**
-   * A file gets another name: a copy under that name keeps the row ids. Call it between the renaming and the news of it,
-   * while nobody edits the file.
+   * Before a file gets another name, while nobody edits it: a copy under that name keeps the row ids. Call `carried` in
+   * the moment it has the name, or `drop`. False: there is no copy.
    */
   async carry(
     from: Pick<TableTarget, 'rel' | 'sheet'>,
     to: Pick<TableTarget, 'rel' | 'sheet'>,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { refreshing = null, reopening = null } = this.#entries.get(tableId(from)) ?? {};
     await Promise.allSettled([refreshing, reopening]);
     this.setAside(from);
-    await this.#folder.carry(from, to);
+    return this.#folder.carry(from, to);
+  }
+
+  carried(to: Pick<TableTarget, 'rel' | 'sheet' | 'path'>): void {
+    const takenAt = this.#options.now();
+    const stamp = statFile(to.path, to.rel);
+    if (stamp !== null) this.#folder.restamp(to, stamp, takenAt);
   }
 
   /** Except copies of files that are away. */
