@@ -469,6 +469,7 @@ describe('DS-184, DS-208: pages', () => {
         username: EVIL,
         hasPasswordForm: true,
         hasOidc: true,
+        hasPasskeys: true,
         isFirstRun: true,
       },
       frame,
@@ -971,6 +972,7 @@ describe('DS-184, DS-208: pages', () => {
       problem: null,
       hasPasswordForm: true,
       hasOidc: false,
+      hasPasskeys: false,
       isFirstRun: false,
     };
     const page = renderPage(loginPage, { ...view, username: '&lt;"' }, frame);

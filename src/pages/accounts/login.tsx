@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { Elysia } from 'elysia';
+import { siteIn } from '../../api/second-factors.ts';
 import { loginModel, messageModel } from '../../api/account-models.ts';
 import { ANY_CHALLENGE } from '../../accounts/identity/refusal.ts';
 import { AppError } from '../../base/errors.ts';
@@ -110,6 +111,7 @@ export function loginForm(context: Context, last: LastAttempt): Reply {
     problem: error === undefined ? null : problemText(error),
     hasPasswordForm: localLogin.isEnabled,
     hasOidc: oidc !== null,
+    hasPasskeys: siteIn(context) !== null,
     isFirstRun,
   };
   return pageReply(context, loginPage, view, { status: error?.status, headers: error?.headers });
@@ -128,6 +130,8 @@ interface LoginView {
   /** False while only the identity provider signs people in. */
   readonly hasPasswordForm: boolean;
   readonly hasOidc: boolean;
+  /** The server is asked by a host name. */
+  readonly hasPasskeys: boolean;
   /** The server printed a link to make the first account. */
   readonly isFirstRun: boolean;
 }
@@ -137,56 +141,61 @@ export const loginPage: Page<LoginView> = {
   layout: 'card',
   scripts: ['passkey.js'],
   title: () => 'Sign in',
-  content: ({ next, problem, username, hasPasswordForm, hasOidc, isFirstRun }, frame) => (
-    <>
-      {isFirstRun && (
-        <p class="notice">
-          Nobody has an account yet. The server printed a link for the first one when it started; or
-          run <code>svc addsuperuser</code>.
-        </p>
-      )}
-      {frame.username !== null && (
-        <p class="notice">
-          You are signed in as <strong safe>{frame.username}</strong>
-          {next === '/' ? '. ' : ', who may not open that page. '}
-          Sign in as somebody else, or <a href="/">go to the start page</a>.
-        </p>
-      )}
-      <Problem text={problem} />
-      {hasPasswordForm ? (
-        <PostForm class="stack" frame={frame} to="/auth/login" fields={[['next', next]]}>
-          <UserNameBox value={username} autofocus={username === ''} />
-          <label>
-            Password
-            <input
-              name="password"
-              type="password"
-              autocomplete="current-password"
-              autofocus={username !== ''}
-              required
-            />
-          </label>
-          <button type="submit">Sign in</button>
-          <PasskeyButton address="/auth/passkey" next={next} label="Sign in with a passkey" />
-        </PostForm>
-      ) : (
-        <p>Signing in with a password is switched off on this site.</p>
-      )}
-      {hasOidc && hasPasswordForm && (
-        <p class="or fine" aria-hidden="true">
-          or
-        </p>
-      )}
-      {hasOidc && (
-        <p class="alternative">
-          <a
-            class={hasPasswordForm ? 'button quiet' : 'button'}
-            href={`/auth/oidc/login?next=${encodeURIComponent(next)}`}
-          >
-            Sign in with your organisation
-          </a>
-        </p>
-      )}
-    </>
-  ),
+  content: (view, frame) => {
+    const { next, problem, username, hasPasswordForm, hasOidc, hasPasskeys, isFirstRun } = view;
+    return (
+      <>
+        {isFirstRun && (
+          <p class="notice">
+            Nobody has an account yet. The server printed a link for the first one when it started;
+            or run <code>svc addsuperuser</code>.
+          </p>
+        )}
+        {frame.username !== null && (
+          <p class="notice">
+            You are signed in as <strong safe>{frame.username}</strong>
+            {next === '/' ? '. ' : ', who may not open that page. '}
+            Sign in as somebody else, or <a href="/">go to the start page</a>.
+          </p>
+        )}
+        <Problem text={problem} />
+        {hasPasswordForm ? (
+          <PostForm class="stack" frame={frame} to="/auth/login" fields={[['next', next]]}>
+            <UserNameBox value={username} autofocus={username === ''} />
+            <label>
+              Password
+              <input
+                name="password"
+                type="password"
+                autocomplete="current-password"
+                autofocus={username !== ''}
+                required
+              />
+            </label>
+            <button type="submit">Sign in</button>
+            {hasPasskeys && (
+              <PasskeyButton address="/auth/passkey" next={next} label="Sign in with a passkey" />
+            )}
+          </PostForm>
+        ) : (
+          <p>Signing in with a password is switched off on this site.</p>
+        )}
+        {hasOidc && hasPasswordForm && (
+          <p class="or fine" aria-hidden="true">
+            or
+          </p>
+        )}
+        {hasOidc && (
+          <p class="alternative">
+            <a
+              class={hasPasswordForm ? 'button quiet' : 'button'}
+              href={`/auth/oidc/login?next=${encodeURIComponent(next)}`}
+            >
+              Sign in with your organisation
+            </a>
+          </p>
+        )}
+      </>
+    );
+  },
 };
