@@ -218,8 +218,9 @@ async function contentReply(context: Context, resource: Resource): Promise<Reply
   const moment = askedMoment(context, 'content')!;
   const whole = await requireWholeFile(services, user, origin, resource);
   const then = await contentAt(services, whole.rel, await changeAt(services, whole, moment));
-  const { size, body } = await openContent(services, then);
   const etag = then.kept?.hash.slice(0, 32);
+  if (etag !== undefined && context.isNotModified(etag)) return { ...emptyReply(304), etag };
+  const { size, body } = await openContent(services, then);
   const headers = {
     'Content-Disposition': attachment(fileNameOf(whole.rel)),
     'Content-Length': String(size),
@@ -227,6 +228,10 @@ async function contentReply(context: Context, resource: Resource): Promise<Reply
     'Content-Security-Policy': "sandbox; default-src 'none'",
   };
   const type = mediaTypeOf(whole.rel);
+  if (context.method === 'HEAD') {
+    body.destroy();
+    return { ...emptyReply(200, { ...headers, 'Content-Type': type }), ...(etag && { etag }) };
+  }
   return bodyReply(Readable.toWeb(body) as unknown as ReadableStream<Uint8Array>, type, {
     headers,
     ...(etag !== undefined && { etag }),

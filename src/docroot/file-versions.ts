@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, fstatSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -199,9 +199,10 @@ export class FileVersions {
 
   /** Its bytes; the stream fails when they are damaged. Throws `not-found` when they are gone. */
   async read({ hash, size }: KeptContent): Promise<Readable> {
-    const handle = await unlessGone(open(join(this.#options.dir, `${hash}.zst`), 'r'));
-    if (handle === null) throw damaged();
-    return Readable.from(checked(handle, hash, size));
+    const path = join(this.#options.dir, `${hash}.zst`);
+    if ((await unlessGone(stat(path))) === null) throw damaged();
+    // Opened when it is read: who never begins need not close it.
+    return Readable.from(checked(path, hash, size));
   }
 
   /**
@@ -323,11 +324,9 @@ async function* chunksOf(
   }
 }
 
-async function* checked(
-  handle: FileHandle,
-  expected: string,
-  size: number,
-): AsyncGenerator<Uint8Array> {
+async function* checked(path: string, expected: string, size: number): AsyncGenerator<Uint8Array> {
+  const handle = await unlessGone(open(path, 'r'));
+  if (handle === null) throw damaged();
   const hash = createHash('sha256');
   let length = 0;
   try {

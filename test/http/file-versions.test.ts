@@ -59,6 +59,14 @@ test('an overwritten file is listed, compared, downloaded and put back, which ca
   expect(await bytesAt('notes.md', before)).toEqual([200, '# One\n\nfirst\n']);
   expect(await bytesAt('notes.md', first!.id)).toEqual([200, '# One\n\nsecond\n']);
   expect(await bytesAt('notes.md', second!.id)).toEqual([200, '# Two\n']);
+  const address = `/_svc/history/notes.md?content=${first!.id}`;
+  const head = await anna.fetch(address, { method: 'HEAD' });
+  expect([head.status, head.headers.get('content-disposition')]).toEqual([
+    200,
+    expect.stringContaining('attachment'),
+  ]);
+  const again = { headers: { 'If-None-Match': head.headers.get('etag')! } };
+  expect((await anna.fetch(address, again)).status).toBe(304);
   const diff = await anna.fetch(`/_svc/history/notes.md?diff=${first!.id}`);
   expect(await diff.text()).toContain('\n-first\n+second\n');
   expect(await (await restore('notes.md', first!.id - 1)).json()).toEqual({

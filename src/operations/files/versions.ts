@@ -82,7 +82,10 @@ export async function openContent(
       await file.close();
     }
   }
-  return { size, body: Readable.from(chunks()) };
+  const body = Readable.from(chunks());
+  // Also when nobody begins to read.
+  body.once('close', () => void file.close());
+  return { size, body };
 }
 const COPIED_BYTES = 262_144;
 
