@@ -100,6 +100,17 @@ async function peopleOf(service: Service): Promise<void> {
   await change('POST', '/admin/permissions', { resource: '@events/app', action: 'read' });
   await change('POST', '/api/events/', { index: 'app', source: 'web', data: 'user logged in' });
   await change('POST', '/api/events/', { source: 'web' });
+  await change('POST', '/api/alerts/', {
+    title: 'Failed logins',
+    query: 'index=auth "Failed password" | stats count by host',
+    schedule: '*/5 * * * *',
+    timezone: 'Europe/Vienna',
+    window: '10m',
+    when: { type: 'value', column: 'count', more_than: 10 },
+    by: ['host'],
+    severity: 'high',
+  });
+  await change('POST', '/api/alerts/1/run');
   await (await service.as('carl')).fetch('/api/climate/seattle-weather/');
   for (const [address, severity] of [
     ['198.51.100.7', 'medium'],

@@ -311,6 +311,33 @@ describe('DS-291 preview', () => {
   });
 });
 
+test('DS-290 the operator lists, shows and switches them at the command line', async () => {
+  const id = String(await made(anna, { ...disk, title: 'From the shell' }));
+  const admin = async (...args: string[]) => {
+    const { exitCode, stdout, stderr } = await svc.command([
+      'admin',
+      'alerts',
+      ...args,
+      '--root',
+      svc.docroot,
+    ]);
+    return exitCode === 0 ? stdout : `${exitCode} ${stderr}`;
+  };
+  expect(await admin('list')).toMatch(/From the shell +on +anna/);
+  expect(await admin('disable', '--id', id)).toBe('It is off.\n');
+  expect((await ask(anna, 'GET', `${id}/`)).body.state).toBe('off');
+  expect(await admin('enable', '--id', id)).toBe('It is on.\n');
+  expect(await admin('run', '--id', id)).toMatch(/^Done in \d+ ms: 2 row\(s\), 1 found\.\n$/);
+  expect(JSON.parse(await admin('show', '--id', id, '--json'))).toMatchObject({
+    title: 'From the shell',
+    runs: [{ kind: 'manual', fired: 1 }],
+  });
+  expect(await admin('approve', '--id', id, '--username', 'anna')).toMatch(
+    /Only the alert of a file is approved/,
+  );
+  expect(await admin('show', '--id', '999')).toMatch(/There is no alert 999/);
+});
+
 test('DS-291 metrics count alerts and their runs', async () => {
   const text = await (await root.fetch('/metrics')).text();
   expect(text).toMatch(/svc_alerts\{state="on"\} [1-9]/);
