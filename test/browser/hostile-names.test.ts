@@ -170,7 +170,7 @@ test('a refused upload and a refused sign-in repeat what was typed as text', asy
   await page.goto(`/auth/login?next=${encodeURIComponent(`/${MARKUP}`)}`);
   await page.getByLabel('User name').fill(MARKUP);
   await page.getByLabel('Password').fill('wrong');
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('alert').waitFor();
   expect(await faultsOf(page)).toEqual([]);
   await soon(() => page.getByLabel('User name').inputValue()).toBe(MARKUP);

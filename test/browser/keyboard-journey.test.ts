@@ -139,7 +139,7 @@ test('they ask the logs and save the question', async () => {
   await tabTo(/^Name$/);
   await keys.keyboard.type('By keyboard');
   await keys.keyboard.press('Enter');
-  await keys.getByText('The search is saved.').waitFor();
+  await keys.getByText('Saved.', { exact: true }).waitFor();
   await jumpTo('By keyboard');
   await keys
     .getByRole('status')

@@ -101,7 +101,7 @@ test('1. they sign in: an account by the one-time link, then by the login page',
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('User name').fill('grace');
   await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('heading', { name: 'Resources' }).waitFor();
 });
 
@@ -230,7 +230,7 @@ test('8. they give a colleague read access to one folder, who sees it and nothin
   await other.getByRole('main').getByRole('link', { name: 'Sign in' }).click();
   await other.getByLabel('User name').fill('colin');
   await other.getByLabel('Password').fill(PASSWORD);
-  await other.getByRole('button', { name: 'Sign in' }).click();
+  await other.getByRole('button', { name: 'Sign in', exact: true }).click();
   await other.locator('#count').getByText('2 resources').waitFor();
   await soon(async () => {
     const links = await other.locator('.tree a').allInnerTexts();

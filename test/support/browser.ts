@@ -115,7 +115,7 @@ export async function signIn(page: Page, username: string, password = PASSWORD):
   await page.goto('/auth/login');
   await page.getByLabel('User name').fill(username);
   await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.waitForURL((url) => url.pathname === '/');
 }
 
