@@ -29,7 +29,7 @@ const LISTS: Readonly<Record<string, { members: string; sortable: string }>> = {
     sortable: 'created_at expires_at last_used_at is_active description',
   },
   sessions: {
-    members: 'id user_id created_at last_active_at expires_at ip_address user_agent',
+    members: 'id user_id created_at last_active_at expires_at ip_address user_agent strength',
     sortable: 'created_at last_active_at expires_at user_id',
   },
   'audit-logs': {

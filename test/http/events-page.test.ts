@@ -40,7 +40,7 @@ test('links that repeat a long query end where the page has enough of them', asy
   const short = await page('index=default');
   expect(short.match(/>\s*only\s*</g)?.length).toBeGreaterThan(1000);
   const long = await page(`index=default ${'(field1=1 OR event) '.repeat(300)}`);
-  expect(long.match(/<li>/g)?.length).toBeGreaterThanOrEqual(EVENTS);
+  expect(long.match(/<li data-id=/g)?.length).toBeGreaterThanOrEqual(EVENTS);
   expect(long.match(/>\s*only\s*</g)?.length).toBeLessThan(100);
   expect(long.length).toBeLessThan(4 * 2 ** 20);
 });
@@ -61,11 +61,13 @@ test('its days are of the zone in its address, which its form and its links keep
     ).text();
   const zoned = await get({ q, earliest: '', timezone: 'Europe/Berlin' });
   expect(zoned).toContain('2026-07-02');
-  expect(zoned).toContain('<input type="hidden" name="timezone" value="Europe/Berlin"');
+  expect(zoned).toContain('<option value="Europe/Berlin" selected>');
   expect(zoned).toMatch(/href="\/events\?[^"]*timezone=Europe%2FBerlin[^"]*format=csv/);
   for (const timezone of ['', 'UTC', '"><script>', 'Nowhere']) {
     const plain = await get({ q, earliest: '', timezone });
     expect(plain).toContain('2026-07-01');
-    expect(plain).not.toContain('name="timezone"');
+    expect(plain).toContain(
+      '<select name="timezone"><option value="UTC" selected>UTC</option></select>',
+    );
   }
 });

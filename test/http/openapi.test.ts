@@ -144,7 +144,7 @@ describe('for each caller', () => {
     const { get, post } = paths['/api/shop/products/']!;
     expect(get!.tags).toEqual(['csv']);
     expect(Object.keys(get!.responses).sort()).toEqual(
-      ['200', '304', '401', '403', '404', '405', '422'].sort(),
+      ['200', '304', '401', '403', '404', '405', '410', '422'].sort(),
     );
     expect(get!.responses['200']!.content!['application/json']!.schema).toMatchObject({
       items: {

@@ -130,7 +130,7 @@ describe('limit and offset', () => {
           {
             type: 'extra_forbidden',
             loc: ['query', 'ordr'],
-            msg: "Unknown parameter 'ordr'; did you mean 'order'? Taken are limit, offset, cursor, sort, order, filter, q, columns, format",
+            msg: "Unknown parameter 'ordr'; did you mean 'order'? Taken are limit, offset, cursor, sort, order, filter, q, columns, format, at",
           },
         ],
       },

@@ -310,6 +310,7 @@ describe('the list of own sessions (DS-107)', () => {
         'id',
         'ip_address',
         'last_active_at',
+        'strength',
         'user_agent',
       ]);
       expect(session['ip_address']).toBe('127.0.0.1');
