@@ -19,7 +19,6 @@ export const NAVIGATION: readonly NavigationLink[] = [
   { label: 'Search', href: '/search' },
   { label: 'Events', href: '/events' },
   { label: 'Findings', href: '/ui/findings' },
-  { label: 'Alerts', href: '/ui/alerts' },
   { label: 'SQL', href: '/sql' },
   { label: 'Saved searches', href: '/savedsearches' },
   { label: 'API', href: '/docs' },

@@ -252,7 +252,7 @@ function Facts({ alert, frame }: { readonly alert: AlertView; readonly frame: Fr
         </p>
       )}
       {mayChange && (
-        <div class="tools">
+        <div class="bulk">
           {state === 'unapproved' && (
             <PostButton
               frame={frame}

@@ -19,6 +19,7 @@ import {
   statusesOf,
   updateFindings,
 } from '../../operations/findings.ts';
+import { ALERTS_PAGE } from '../alerts/alerts.tsx';
 import { addressWith } from '../addresses.ts';
 import { problemText } from '../form-request.ts';
 import type { FrameView, Page } from '../frame.tsx';
@@ -293,6 +294,11 @@ export const findingsPage: Page<FindingsView> = {
     <>
       <Problem text={view.problem} />
       <Notice text={view.notice} />
+      <p class="tools">
+        <a class="button quiet small" href={ALERTS_PAGE}>
+          Alerts
+        </a>
+      </p>
       <Filters filters={view.filters} />
       <Bulk view={view} frame={frame} />
       <div id="list">
