@@ -409,8 +409,16 @@ function Level({ level }: { level: TreeLevel }) {
   return (
     <ul>
       {level.folders.map((folder) => (
-        <li>
+        <li class="folder" {...placed(folder, !folder.isWorkbook)}>
           <Folder folder={folder} />
+          <span class="folder-actions">
+            {folder.content !== null && (
+              <a class="button quiet small" href={folder.href} aria-label={`Open ${folder.label}`}>
+                Open
+              </a>
+            )}
+            <More placed={folder} label={folder.label} />
+          </span>
         </li>
       ))}
       {level.entries.map((entry) => (
@@ -431,36 +439,27 @@ function Folder({ folder }: { folder: TreeFolder }) {
         {text}
       </span>
       {problems !== 0 && <span class="flag" safe>{`${problems} with a problem`}</span>}
-      <More placed={folder} label={label} />
     </>
   );
   const line = (
     <>
       <span class={glyph} aria-hidden="true"></span>
-      {content === null ? (
-        <span class="name" safe>
-          {label}
-        </span>
-      ) : (
-        <a class="name" href={folder.href} safe>
-          {label}
-        </a>
-      )}
+      <span class="name" safe>
+        {label}
+      </span>
       {facts}
     </>
   );
   if (content === null) {
     return (
-      <a class="line" href={folder.href} {...placed(folder, !isWorkbook)}>
+      <a class="line" href={folder.href}>
         {line}
       </a>
     );
   }
   return (
     <details open={folder.isOpen}>
-      <summary class="line" {...placed(folder, !isWorkbook)}>
-        {line}
-      </summary>
+      <summary class="line">{line}</summary>
       <Level level={content} />
     </details>
   );
