@@ -13,6 +13,7 @@ import { find } from './find.ts';
 import { firstTouchParquet } from './first-touch-parquet.ts';
 import { firstTouchXlsx } from './first-touch-xlsx.ts';
 import { firstTouch } from './first-touch.ts';
+import { dashboard } from './dashboard.ts';
 import { grid } from './grid.ts';
 import { growth } from './growth.ts';
 import { landing } from './landing.ts';
@@ -61,6 +62,7 @@ export const benchmarks: readonly Benchmark[] = [
   searchIndex,
   ranking,
   grid,
+  dashboard,
   loop,
   start,
   landing,

@@ -13,7 +13,7 @@ import { requireEqual } from '../products.ts';
 import { inTurns } from '../rounds.ts';
 import { figures, milliseconds, patterns } from './pipeline.ts';
 
-const PANELS = [
+export const PANELS = [
   '* | stats count',
   '* | stats count BY host',
   '* | stats count BY level',
