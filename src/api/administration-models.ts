@@ -8,7 +8,7 @@ import {
   newPassword,
   nullable,
   scopes,
-} from './account-models.ts';
+} from './accounts/account-models.ts';
 
 const id = (what: string) => Type.Integer({ description: `Id of the ${what}` });
 const time = (description: string) => Type.String({ format: 'date-time', description });

@@ -25,7 +25,7 @@ import {
 } from '../operations/findings.ts';
 import { describeChange, describeList, queryParameter } from './admin/descriptions.ts';
 import { adminChecks, answersDone, answersList, listReply } from './admin/handlers.ts';
-import { nullable } from './account-models.ts';
+import { nullable } from './accounts/account-models.ts';
 
 const words = (values: readonly string[]) => Type.Union(values.map((one) => Type.Literal(one)));
 const time = (description: string) => Type.String({ format: 'date-time', description });

@@ -9,7 +9,7 @@ import {
 } from '../../operations/accounts/api-keys.ts';
 import { listAllLinks, revokeAnyLink } from '../../operations/accounts/links.ts';
 import { linkList } from '../../accounts/rights/links.ts';
-import { linkModel } from '../links.ts';
+import { linkModel } from '../accounts/links.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import {
   apiKeyModel,

@@ -30,7 +30,7 @@ import {
   requireFileChanges,
   requireStake,
 } from '../../operations/files/file-changes.ts';
-import { versionsOf } from '../datasets.ts';
+import { versionsOf } from '../files/datasets.ts';
 import { depthOf, destinationOf, IfHeader, timeoutOf } from './conditions.ts';
 import { activeLock, addressOf, askedProperties, responseOf, stat } from './properties.ts';
 import {

@@ -1,5 +1,5 @@
-import { momentFrom } from '../../api/moments.ts';
-import { undoneReceipt, undoRequestOf } from '../../api/history.ts';
+import { momentFrom } from '../../api/files/moments.ts';
+import { undoneReceipt, undoRequestOf } from '../../api/files/history.ts';
 import { AppError, invalidRequest, type ValidationIssue } from '../../base/errors.ts';
 import { requireWritable, requireWritableContent } from '../../operations/files/datasets.ts';
 import { findResource, listChanges, undoChanges } from '../../operations/files/history.ts';

@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import { Elysia } from 'elysia';
-import { siteIn } from '../../api/second-factors.ts';
-import { loginModel, messageModel } from '../../api/account-models.ts';
+import { siteIn } from '../../api/accounts/second-factors.ts';
+import { loginModel, messageModel } from '../../api/accounts/account-models.ts';
 import { ANY_CHALLENGE } from '../../accounts/identity/refusal.ts';
 import { AppError } from '../../base/errors.ts';
 import { isForm } from '../../http/body/form-body.ts';

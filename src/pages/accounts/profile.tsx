@@ -23,7 +23,7 @@ import {
   revokeApiKey,
 } from '../../operations/accounts/api-keys.ts';
 import { renderSVG } from 'uqr';
-import { siteIn } from '../../api/second-factors.ts';
+import { siteIn } from '../../api/accounts/second-factors.ts';
 import {
   beginApp,
   confirmApp,

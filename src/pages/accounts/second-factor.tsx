@@ -2,8 +2,8 @@
 /** The step of a sign-in after the password, for accounts with a second factor. */
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
-import { messageModel } from '../../api/account-models.ts';
-import { finishSecond, siteIn } from '../../api/second-factors.ts';
+import { messageModel } from '../../api/accounts/account-models.ts';
+import { finishSecond, siteIn } from '../../api/accounts/second-factors.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Context } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';

@@ -8,7 +8,7 @@ import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../../http/context.ts';
 import { linkQuery } from '../../http/link-query.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
-import { allowedMoment } from '../../api/datasets.ts';
+import { allowedMoment } from '../../api/files/datasets.ts';
 import { changeAt, type Moment } from '../../operations/files/versions.ts';
 import { mayArrange } from '../../operations/files/companions.ts';
 import { mayReadOriginal } from '../../operations/files/content.ts';

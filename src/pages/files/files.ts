@@ -9,8 +9,8 @@ import {
   requireRead,
   type RowAddress,
   verbOf,
-} from '../../api/datasets.ts';
-import { changesReply } from '../../api/changes.ts';
+} from '../../api/files/datasets.ts';
+import { changesReply } from '../../api/files/changes.ts';
 import { AppError, invalidRequest, type ValidationIssue } from '../../base/errors.ts';
 import type { Area } from '../../docroot/registry/names.ts';
 import { isForm } from '../../http/body/form-body.ts';
@@ -23,7 +23,7 @@ import {
   redirectReply,
   type Reply,
 } from '../../http/reply/reply.ts';
-import { historyReply } from '../../api/history.ts';
+import { historyReply } from '../../api/files/history.ts';
 import { requireAccess } from '../../operations/access.ts';
 import { findResource } from '../../operations/files/history.ts';
 import { findByPath } from '../../operations/files/content.ts';

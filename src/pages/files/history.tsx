@@ -15,7 +15,7 @@ import {
 } from '../../operations/files/history.ts';
 import { differenceOf, requireWholeFile, restoreContent } from '../../operations/files/versions.ts';
 import { requireWritable, requireWritableContent } from '../../operations/files/datasets.ts';
-import { requireChangesAllowed } from '../../api/datasets.ts';
+import { requireChangesAllowed } from '../../api/files/datasets.ts';
 import { datasetTitle, trailTo } from '../addresses.ts';
 import { idOf } from '../form-request.ts';
 import type { FrameView, Page } from '../frame.tsx';

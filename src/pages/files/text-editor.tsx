@@ -11,7 +11,7 @@ import { pageAddress } from '../../docroot/registry/addresses.ts';
 import type { Resource } from '../../docroot/registry/registry.ts';
 import type { Context } from '../../http/context.ts';
 import { type Answer, redirectReply, type Reply } from '../../http/reply/reply.ts';
-import { changerOf, readText } from '../../api/files.ts';
+import { changerOf, readText } from '../../api/files/files.ts';
 import { type FolderEntry, putFile, requireEntry } from '../../operations/files/file-changes.ts';
 import { trailTo } from '../addresses.ts';
 import type { FrameView, Page } from '../frame.tsx';

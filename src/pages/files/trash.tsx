@@ -2,7 +2,7 @@
 /** The trash, for who could have deleted what lies in it. */
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import { changerOf, trashModel, trashView } from '../../api/files.ts';
+import { changerOf, trashModel, trashView } from '../../api/files/files.ts';
 import type { TrashEntry } from '../../docroot/moves/trash.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { jsonReply } from '../../http/reply/reply.ts';

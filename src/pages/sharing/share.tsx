@@ -4,7 +4,7 @@ import { Elysia } from 'elysia';
 import { VERBS, type Verb } from '../../accounts/rights/principal.ts';
 import { MAX_DESCRIPTION_CHARACTERS } from '../../base/json/input.ts';
 import { AppError } from '../../base/errors.ts';
-import { withUrl } from '../../api/links.ts';
+import { withUrl } from '../../api/accounts/links.ts';
 import type { Context } from '../../http/context.ts';
 import { lifecycle } from '../../http/lifecycle.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';

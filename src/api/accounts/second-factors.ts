@@ -1,13 +1,13 @@
 /** Second factors of the caller's account, and the step of a sign-in that asks for one. */
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
-import { siteOf, type Site } from '../accounts/factors/passkeys.ts';
-import { AppError } from '../base/errors.ts';
-import { Input } from '../base/json/input.ts';
-import type { Context, RouteRules } from '../http/context.ts';
-import { lifecycle } from '../http/lifecycle.ts';
-import { browserOf, safeNext, signedIn } from '../http/hooks/session.ts';
-import { emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
+import { siteOf, type Site } from '../../accounts/factors/passkeys.ts';
+import { AppError } from '../../base/errors.ts';
+import { Input } from '../../base/json/input.ts';
+import type { Context, RouteRules } from '../../http/context.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { browserOf, safeNext, signedIn } from '../../http/hooks/session.ts';
+import { emptyReply, jsonReply, type Reply } from '../../http/reply/reply.ts';
 import {
   addPasskey,
   beginApp,
@@ -19,7 +19,7 @@ import {
   removeFactor,
   renewRecoveryCodes,
   signInWithPasskey,
-} from '../operations/accounts/second-factors.ts';
+} from '../../operations/accounts/second-factors.ts';
 import { messageModel, nullable } from './account-models.ts';
 
 const MAX_BYTES = 64 * 1024;

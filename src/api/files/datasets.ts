@@ -1,17 +1,17 @@
-import { AppError, invalidRequest, mismatch } from '../base/errors.ts';
-import { currentPerson } from '../base/scheduling/current-person.ts';
-import { type MaybePromise, whenResolved } from '../base/scheduling/maybe-promise.ts';
-import type { Verb } from '../accounts/rights/principal.ts';
-import { contentDisposition } from '../tables/encode/download-name.ts';
-import { type Format, formatDetails, FORMATS } from '../tables/read/format.ts';
-import { parseListParameters } from '../tables/read/list-parameters.ts';
-import type { RowsPage } from '../tables/copy/table-cache.ts';
-import { looksAtRows } from '../tables/edit/change-request.ts';
-import { isObject } from '../tables/edit/mutation.ts';
-import { stemNameOf } from '../docroot/registry/names.ts';
-import type { Resource } from '../docroot/registry/registry.ts';
-import { mayStillRead as mayStill, requireAccess } from '../operations/access.ts';
-import { readOnlyReason } from '../operations/files/resources.ts';
+import { AppError, invalidRequest, mismatch } from '../../base/errors.ts';
+import { currentPerson } from '../../base/scheduling/current-person.ts';
+import { type MaybePromise, whenResolved } from '../../base/scheduling/maybe-promise.ts';
+import type { Verb } from '../../accounts/rights/principal.ts';
+import { contentDisposition } from '../../tables/encode/download-name.ts';
+import { type Format, formatDetails, FORMATS } from '../../tables/read/format.ts';
+import { parseListParameters } from '../../tables/read/list-parameters.ts';
+import type { RowsPage } from '../../tables/copy/table-cache.ts';
+import { looksAtRows } from '../../tables/edit/change-request.ts';
+import { isObject } from '../../tables/edit/mutation.ts';
+import { stemNameOf } from '../../docroot/registry/names.ts';
+import type { Resource } from '../../docroot/registry/registry.ts';
+import { mayStillRead as mayStill, requireAccess } from '../../operations/access.ts';
+import { readOnlyReason } from '../../operations/files/resources.ts';
 import {
   type ChangeRequest,
   changeRows,
@@ -26,23 +26,29 @@ import {
   requireWritable,
   requireWritableContent,
   ROW_METHODS,
-} from '../operations/files/datasets.ts';
-import { isStillAdmitted } from '../http/hooks/admission.ts';
-import { beginChange, bodyHash } from '../http/hooks/idempotency.ts';
-import { requireKnownParameters } from '../http/hooks/known-parameters.ts';
-import type { Context } from '../http/context.ts';
+} from '../../operations/files/datasets.ts';
+import { isStillAdmitted } from '../../http/hooks/admission.ts';
+import { beginChange, bodyHash } from '../../http/hooks/idempotency.ts';
+import { requireKnownParameters } from '../../http/hooks/known-parameters.ts';
+import type { Context } from '../../http/context.ts';
 import {
   acceptsGzip,
   isTextLike,
   parseEntityTags,
   preferredType,
-} from '../http/reply/negotiate.ts';
-import { closeWhenSent, rangedAnswer } from '../http/reply/ranged-reply.ts';
-import { nextLink } from '../http/link-query.ts';
-import type { Moment } from '../operations/files/versions.ts';
+} from '../../http/reply/negotiate.ts';
+import { closeWhenSent, rangedAnswer } from '../../http/reply/ranged-reply.ts';
+import { nextLink } from '../../http/link-query.ts';
+import type { Moment } from '../../operations/files/versions.ts';
 import { askedMoment } from './moments.ts';
-import { bodyReply, emptyReply, jsonReply, type Reply, type Answer } from '../http/reply/reply.ts';
-import { whileAllowed } from '../http/reply/outgoing-stream.ts';
+import {
+  bodyReply,
+  emptyReply,
+  jsonReply,
+  type Reply,
+  type Answer,
+} from '../../http/reply/reply.ts';
+import { whileAllowed } from '../../http/reply/outgoing-stream.ts';
 
 /** Past it the caller's rights are checked while it is sent. */
 const LONG_ANSWER_ROWS = 10_000;

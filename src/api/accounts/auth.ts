@@ -5,14 +5,14 @@ import {
   listSessions,
   logout,
   revokeSession,
-} from '../operations/accounts/sessions.ts';
-import { oidcSignOutAddress } from '../operations/accounts/oidc-sign-in.ts';
+} from '../../operations/accounts/sessions.ts';
+import { oidcSignOutAddress } from '../../operations/accounts/oidc-sign-in.ts';
 import { callerModel, messageModel, passwordChangeModel, sessionsModel } from './account-models.ts';
-import { emptyReply, jsonReply, redirectReply } from '../http/reply/reply.ts';
-import { lifecycle } from '../http/lifecycle.ts';
-import { endSession } from '../http/hooks/session.ts';
-import type { RouteRules } from '../http/context.ts';
-import type { Viewer } from '../http/operation-description.ts';
+import { emptyReply, jsonReply, redirectReply } from '../../http/reply/reply.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { endSession } from '../../http/hooks/session.ts';
+import type { RouteRules } from '../../http/context.ts';
+import type { Viewer } from '../../http/operation-description.ts';
 
 const checks = {
   access: 'user',

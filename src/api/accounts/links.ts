@@ -1,20 +1,20 @@
 /** Links to read one thing or upload into one folder, of those who make them; those of all are below `/admin`. */
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import { LINK_KINDS } from '../accounts/rights/links.ts';
-import { MAX_DESCRIPTION_CHARACTERS } from '../base/json/input.ts';
+import { LINK_KINDS } from '../../accounts/rights/links.ts';
+import { MAX_DESCRIPTION_CHARACTERS } from '../../base/json/input.ts';
 import {
   createLink,
   DEFAULT_DAYS,
   listLinks,
   type NewLinkView,
   revokeLink,
-} from '../operations/accounts/links.ts';
+} from '../../operations/accounts/links.ts';
 import { newPassword, nullable } from './account-models.ts';
-import type { Context } from '../http/context.ts';
-import { linkBase } from '../http/hooks/request-target.ts';
-import { lifecycle } from '../http/lifecycle.ts';
-import { emptyReply, jsonReply } from '../http/reply/reply.ts';
+import type { Context } from '../../http/context.ts';
+import { linkBase } from '../../http/hooks/request-target.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { emptyReply, jsonReply } from '../../http/reply/reply.ts';
 
 const time = (description: string) => Type.String({ format: 'date-time', description });
 const kind = Type.Union(

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia';
-import { createApiKey, listApiKeys, revokeApiKey } from '../operations/accounts/api-keys.ts';
+import { createApiKey, listApiKeys, revokeApiKey } from '../../operations/accounts/api-keys.ts';
 import { apiKeysModel, newApiKeyModel, newApiKeyRequestModel } from './account-models.ts';
-import { emptyReply, jsonReply } from '../http/reply/reply.ts';
-import { lifecycle } from '../http/lifecycle.ts';
+import { emptyReply, jsonReply } from '../../http/reply/reply.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 
 export const apiKeyRoutes = new Elysia({ name: 'api-keys', prefix: '/api/apikeys' })
   .use(lifecycle)

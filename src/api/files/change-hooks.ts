@@ -1,13 +1,13 @@
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
-import { deliverySchemas } from '../deliveries/target.ts';
-import { emptyReply, jsonReply } from '../http/reply/reply.ts';
-import { lifecycle } from '../http/lifecycle.ts';
+import { deliverySchemas } from '../../deliveries/target.ts';
+import { emptyReply, jsonReply } from '../../http/reply/reply.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
 import {
   createChangeHook,
   deleteChangeHook,
   listChangeHooks,
-} from '../operations/files/change-hooks.ts';
+} from '../../operations/files/change-hooks.ts';
 
 const resource = Type.String({
   description: 'Name of a file or a folder; empty: everything you may read',

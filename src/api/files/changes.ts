@@ -1,13 +1,13 @@
 /** What happened to files: pages from a cursor on, waiting for news, as server-sent events, as RSS. */
 import { Elysia } from 'elysia';
 import { type TSchema, Type } from '@sinclair/typebox';
-import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
-import type { Context, RouteRules } from '../http/context.ts';
-import { isStillAdmitted } from '../http/hooks/admission.ts';
-import { requireKnownParameters } from '../http/hooks/known-parameters.ts';
-import { lifecycle } from '../http/lifecycle.ts';
-import { preferredType } from '../http/reply/negotiate.ts';
-import { bodyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
+import { invalidRequest, type ValidationIssue } from '../../base/errors.ts';
+import type { Context, RouteRules } from '../../http/context.ts';
+import { isStillAdmitted } from '../../http/hooks/admission.ts';
+import { requireKnownParameters } from '../../http/hooks/known-parameters.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { preferredType } from '../../http/reply/negotiate.ts';
+import { bodyReply, jsonReply, type Reply } from '../../http/reply/reply.ts';
 import {
   awaitFeed,
   feedEvents,
@@ -16,8 +16,8 @@ import {
   latestChanges,
   type ShownEntry,
   subscribe,
-} from '../operations/files/changes.ts';
-import { integerParameter } from '../tables/read/list-parameters.ts';
+} from '../../operations/files/changes.ts';
+import { integerParameter } from '../../tables/read/list-parameters.ts';
 import { datasetParameters } from './companions.ts';
 import { requireRead } from './datasets.ts';
 

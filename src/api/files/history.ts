@@ -2,27 +2,27 @@
 import { Elysia } from 'elysia';
 import { type TSchema, Type } from '@sinclair/typebox';
 import { Readable } from 'node:stream';
-import { AppError, invalidRequest, type ValidationIssue } from '../base/errors.ts';
-import { mediaTypeOf } from '../base/files/media-type.ts';
-import { fileNameOf } from '../base/paths.ts';
-import { jsonText } from '../base/json/json.ts';
-import type { Resource } from '../docroot/registry/registry.ts';
-import type { Context, RouteRules } from '../http/context.ts';
-import { lifecycle } from '../http/lifecycle.ts';
-import { nextLink } from '../http/link-query.ts';
-import { bodyReply, emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
+import { AppError, invalidRequest, type ValidationIssue } from '../../base/errors.ts';
+import { mediaTypeOf } from '../../base/files/media-type.ts';
+import { fileNameOf } from '../../base/paths.ts';
+import { jsonText } from '../../base/json/json.ts';
+import type { Resource } from '../../docroot/registry/registry.ts';
+import type { Context, RouteRules } from '../../http/context.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { nextLink } from '../../http/link-query.ts';
+import { bodyReply, emptyReply, jsonReply, type Reply } from '../../http/reply/reply.ts';
 import {
   receiptOf,
   requireWritable,
   requireWritableContent,
-} from '../operations/files/datasets.ts';
+} from '../../operations/files/datasets.ts';
 import {
   findResource,
   listChanges,
   undoChanges,
   type UndoRequest,
   type UndoResult,
-} from '../operations/files/history.ts';
+} from '../../operations/files/history.ts';
 import {
   changeAt,
   contentAt,
@@ -30,10 +30,10 @@ import {
   openContent,
   requireWholeFile,
   restoreContent,
-} from '../operations/files/versions.ts';
-import { attachment } from '../tables/encode/download-name.ts';
-import { isObject } from '../tables/edit/mutation.ts';
-import { integerParameter } from '../tables/read/list-parameters.ts';
+} from '../../operations/files/versions.ts';
+import { attachment } from '../../tables/encode/download-name.ts';
+import { isObject } from '../../tables/edit/mutation.ts';
+import { integerParameter } from '../../tables/read/list-parameters.ts';
 import { datasetParameters } from './companions.ts';
 import { askedMoment, momentFrom, timeOf } from './moments.ts';
 import { requireChangesAllowed, versionsOf } from './datasets.ts';

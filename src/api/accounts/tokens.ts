@@ -1,23 +1,23 @@
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
-import { tokenList } from '../accounts/identity/tokens.ts';
+import { tokenList } from '../../accounts/identity/tokens.ts';
 import {
   issueToken,
   listTokens,
   revokeOwnToken,
   revokeTokenOf,
-} from '../operations/accounts/tokens.ts';
-import { AppError } from '../base/errors.ts';
-import { notAuthenticated } from '../accounts/identity/refusal.ts';
-import { eventErrorReply } from '../http/reply/errors.ts';
-import { eventJsonBody } from './events/body.ts';
-import { eventFailureBodies } from './events/models.ts';
-import { emptyReply, jsonReply } from '../http/reply/reply.ts';
-import { lifecycle } from '../http/lifecycle.ts';
-import { describeChange, describeList } from './admin/descriptions.ts';
-import { adminChecks, answersDone, answersList } from './admin/handlers.ts';
-import { requireChangeable, requireFormat } from './events/events.ts';
-import type { RouteRules } from '../http/context.ts';
+} from '../../operations/accounts/tokens.ts';
+import { AppError } from '../../base/errors.ts';
+import { notAuthenticated } from '../../accounts/identity/refusal.ts';
+import { eventErrorReply } from '../../http/reply/errors.ts';
+import { eventJsonBody } from '../events/body.ts';
+import { eventFailureBodies } from '../events/models.ts';
+import { emptyReply, jsonReply } from '../../http/reply/reply.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { describeChange, describeList } from '../admin/descriptions.ts';
+import { adminChecks, answersDone, answersList } from '../admin/handlers.ts';
+import { requireChangeable, requireFormat } from '../events/events.ts';
+import type { RouteRules } from '../../http/context.ts';
 
 const tokenView = Type.Object(
   {

@@ -1,21 +1,21 @@
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
-import { invalidRequest } from '../base/errors.ts';
-import type { Verb } from '../accounts/rights/principal.ts';
-import type { Resource } from '../docroot/registry/registry.ts';
-import type { Context } from '../http/context.ts';
-import { lifecycle } from '../http/lifecycle.ts';
-import { parseEntityTags } from '../http/reply/negotiate.ts';
-import { emptyReply, jsonReply, type Reply } from '../http/reply/reply.ts';
-import { readOnlyMode } from '../http/route.ts';
+import { invalidRequest } from '../../base/errors.ts';
+import type { Verb } from '../../accounts/rights/principal.ts';
+import type { Resource } from '../../docroot/registry/registry.ts';
+import type { Context } from '../../http/context.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { parseEntityTags } from '../../http/reply/negotiate.ts';
+import { emptyReply, jsonReply, type Reply } from '../../http/reply/reply.ts';
+import { readOnlyMode } from '../../http/route.ts';
 import {
   type CompanionChange,
   type CompanionObject,
   type Companions,
   readCompanions,
   writeCompanions,
-} from '../operations/files/companions.ts';
-import { findDataset } from '../operations/files/datasets.ts';
+} from '../../operations/files/companions.ts';
+import { findDataset } from '../../operations/files/datasets.ts';
 
 const companion = (description: string) =>
   Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], { description });

@@ -1,7 +1,7 @@
 /** Times in the history, and changes that stand for the time right after them. */
-import { invalidRequest, type ValidationIssue } from '../base/errors.ts';
-import type { Context } from '../http/context.ts';
-import type { Moment } from '../operations/files/versions.ts';
+import { invalidRequest, type ValidationIssue } from '../../base/errors.ts';
+import type { Context } from '../../http/context.ts';
+import type { Moment } from '../../operations/files/versions.ts';
 
 /** Of `?at=`; null without. Throws `invalid-request`. */
 export function askedMoment(context: Pick<Context, 'queryValue'>, name = 'at'): Moment | null {

@@ -1,21 +1,21 @@
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { invalidRequest } from '../base/errors.ts';
-import type { Verb } from '../accounts/rights/principal.ts';
-import { type DashboardPatch, dashboardSchema, patchSchema } from '../docroot/dashboard.ts';
-import type { Resource } from '../docroot/registry/registry.ts';
-import type { Context } from '../http/context.ts';
-import { lifecycle } from '../http/lifecycle.ts';
-import { jsonReply, type Reply } from '../http/reply/reply.ts';
-import { readOnlyMode } from '../http/route.ts';
+import { invalidRequest } from '../../base/errors.ts';
+import type { Verb } from '../../accounts/rights/principal.ts';
+import { type DashboardPatch, dashboardSchema, patchSchema } from '../../docroot/dashboard.ts';
+import type { Resource } from '../../docroot/registry/registry.ts';
+import type { Context } from '../../http/context.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { jsonReply, type Reply } from '../../http/reply/reply.ts';
+import { readOnlyMode } from '../../http/route.ts';
 import {
   changeDashboard,
   findDashboard,
   listDashboards,
   readDashboard,
   type ShownDashboard,
-} from '../operations/files/dashboards.ts';
+} from '../../operations/files/dashboards.ts';
 import { ifMatch, ifMatchOf } from './companions.ts';
 
 const queryModel = Type.Object({

@@ -1,16 +1,16 @@
 /** Files and folders as a whole, and the trash. */
 import { Elysia } from 'elysia';
 import { Type } from '@sinclair/typebox';
-import { AppError, invalidRequest } from '../base/errors.ts';
-import { timestamp } from '../base/clock.ts';
-import { versionOf } from '../docroot/documents.ts';
-import { isUtf8Text } from '../base/text/text-bytes.ts';
-import { fileNameOf } from '../base/paths.ts';
-import { pageAddress } from '../docroot/registry/addresses.ts';
-import type { Context, RouteRules } from '../http/context.ts';
-import { lifecycle } from '../http/lifecycle.ts';
-import { isForm } from '../http/body/form-body.ts';
-import { jsonReply, emptyReply, redirectReply, type Reply } from '../http/reply/reply.ts';
+import { AppError, invalidRequest } from '../../base/errors.ts';
+import { timestamp } from '../../base/clock.ts';
+import { versionOf } from '../../docroot/documents.ts';
+import { isUtf8Text } from '../../base/text/text-bytes.ts';
+import { fileNameOf } from '../../base/paths.ts';
+import { pageAddress } from '../../docroot/registry/addresses.ts';
+import type { Context, RouteRules } from '../../http/context.ts';
+import { lifecycle } from '../../http/lifecycle.ts';
+import { isForm } from '../../http/body/form-body.ts';
+import { jsonReply, emptyReply, redirectReply, type Reply } from '../../http/reply/reply.ts';
 import {
   type Changer,
   createFolder,
@@ -26,7 +26,7 @@ import {
   requireFileChanges,
   requireStake,
   restoreEntry,
-} from '../operations/files/file-changes.ts';
+} from '../../operations/files/file-changes.ts';
 import { versionsOf } from './datasets.ts';
 
 const fileModel = Type.Object(

@@ -1,10 +1,10 @@
 /** Limits are those the operations check. */
 import { Type, type TSchema } from '@sinclair/typebox';
-import { MAX_KEY_DAYS } from '../accounts/identity/api-keys.ts';
-import { MAX_NAME_CHARACTERS } from '../accounts/identity/names.ts';
-import { MAX_PASSWORD_LENGTH } from '../accounts/identity/passwords.ts';
-import { MAX_SCOPES } from '../accounts/rights/scopes.ts';
-import { MAX_DESCRIPTION_CHARACTERS } from '../base/json/input.ts';
+import { MAX_KEY_DAYS } from '../../accounts/identity/api-keys.ts';
+import { MAX_NAME_CHARACTERS } from '../../accounts/identity/names.ts';
+import { MAX_PASSWORD_LENGTH } from '../../accounts/identity/passwords.ts';
+import { MAX_SCOPES } from '../../accounts/rights/scopes.ts';
+import { MAX_DESCRIPTION_CHARACTERS } from '../../base/json/input.ts';
 
 export const nullable = <Schema extends TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
