@@ -192,7 +192,7 @@ export function adminPagesWith(text: string, frame: FrameView): Record<string, s
   render(sessionsPage, {
     listing: listing({
       ...{ id: 1, user_id: 1, username: text, created_at: text, last_active_at: text },
-      ...{ ip_address: text, user_agent: text, isOwn: false },
+      ...{ ip_address: text, user_agent: text, strength: 'password' as const, isOwn: false },
     }),
   });
   render(auditPage, {

@@ -36,7 +36,7 @@ import { hasOwnToken, revokeOwnToken } from '../../operations/accounts/tokens.ts
 import { browserName } from '../browser-name.ts';
 import { idOf, keyRequest, problemText } from '../form-request.ts';
 import { pageReply } from '../page-reply.ts';
-import { browser, cell, text } from '../parts/cells.tsx';
+import { browser, cell, strength, text } from '../parts/cells.tsx';
 import { CreatedKey, PostButton, PostForm } from '../parts/forms.tsx';
 import { Notice, Problem } from '../parts/messages.tsx';
 import { type Column, Rows } from '../parts/table.tsx';
@@ -236,17 +236,10 @@ const keyColumns: readonly Column<ApiKeyView, Around>[] = [
   },
 ];
 
-const STRENGTHS: Readonly<Record<SessionView['strength'], string>> = {
-  password: 'a password',
-  'two-factors': 'a password and a second factor',
-  passkey: 'a passkey',
-  provider: 'your organisation',
-};
-
 const sessionColumns: readonly Column<SessionView, Around>[] = [
   browser('user_agent'),
   text('Address', 'ip_address'),
-  text('With', ({ strength }) => STRENGTHS[strength]),
+  strength(),
   cell('Signed in', (session) => <UtcTime at={session.created_at} />),
   cell('Last seen', (session) => <UtcTime at={session.last_active_at} />),
   {

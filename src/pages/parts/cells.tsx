@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 /** The kinds of cells. One that is a member of its row is sorted by the member's name. */
+import type { Strength } from '../../accounts/identity/sessions.ts';
 import { browserName } from '../browser-name.ts';
 import { type Column, type Of, valueOf } from './table.tsx';
 
@@ -33,6 +34,18 @@ export function browser<Item>(of: Of<Item, string | null>): Column<Item> {
       </td>
     ),
   };
+}
+
+const STRENGTHS: Readonly<Record<Strength, string>> = {
+  password: 'a password',
+  'two-factors': 'a password and a second factor',
+  passkey: 'a passkey',
+  provider: 'the identity provider',
+};
+
+/** What a session was begun with. */
+export function strength<Item extends { readonly strength: Strength }>(): Column<Item> {
+  return text('With', (item) => STRENGTHS[item.strength]);
 }
 
 export function cell<Item, Around = unknown>(

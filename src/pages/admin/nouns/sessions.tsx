@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
-import { sessionList } from '../../../accounts/identity/sessions.ts';
-import { browser, text } from '../../parts/cells.tsx';
+import { sessionList, type Strength } from '../../../accounts/identity/sessions.ts';
+import { browser, strength, text } from '../../parts/cells.tsx';
 import { act, acts, auditLink, moment, user } from '../cells.tsx';
 import { List, mapItems, readOwnedListing, type Table } from '../list.tsx';
 import { adminPage } from '../page.tsx';
@@ -14,6 +14,7 @@ interface Session {
   readonly last_active_at: string;
   readonly ip_address: string | null;
   readonly user_agent: string | null;
+  readonly strength: Strength;
   /** The session that views the page. */
   readonly isOwn: boolean;
 }
@@ -29,6 +30,7 @@ const table: Table<Session> = {
     user('user_id'),
     browser('user_agent'),
     text('Address', 'ip_address'),
+    strength(),
     moment('Signed in', 'created_at'),
     moment('Last seen', 'last_active_at'),
     acts(({ id, username, isOwn }, around) => [

@@ -21,7 +21,7 @@ import {
   setUserStatus,
   type UserWithBelongings,
 } from '../../../operations/accounts/users.ts';
-import { browser, cell, text } from '../../parts/cells.tsx';
+import { browser, cell, strength, text } from '../../parts/cells.tsx';
 import {
   act,
   ActionBox,
@@ -95,6 +95,7 @@ const sessionsTable = (username: string, current: number | null): Table<Session>
   columns: [
     browser('userAgent'),
     text('Address', 'ipAddress'),
+    strength(),
     moment('Last seen', 'lastActiveAt'),
     acts(({ id }, around) => [
       auditLink({ user: username, resource: 'auth' }, `sign-ins of ${username}`),
