@@ -959,6 +959,7 @@ describe('DS-184, DS-208: pages', () => {
         size: 1,
         previous: { href: '/p', label: EVIL },
         next: { href: '/n', label: EVIL },
+        historyHref: '/h',
       },
       frame,
     ),

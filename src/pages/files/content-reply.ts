@@ -145,7 +145,8 @@ async function sourceReply(context: Context, resource: Resource): Promise<Answer
   }
 }
 
-async function historyHrefOf(
+/** Null for who may not write the file. */
+export async function historyHrefOf(
   { services, caller }: Context,
   resource: Resource,
 ): Promise<string | null> {

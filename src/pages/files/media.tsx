@@ -18,6 +18,7 @@ import {
 } from '../../http/reply/list-file.ts';
 import { redirectReply, type Reply } from '../../http/reply/reply.ts';
 import { describeMedia, listMedia, type MediaDescription } from '../../operations/files/content.ts';
+import { historyHrefOf } from './content-reply.ts';
 import { pageReply } from '../page-reply.ts';
 import { ExportMenu } from '../parts/export-menu.tsx';
 import { Choice, NameFilter } from '../parts/forms.tsx';
@@ -41,6 +42,7 @@ interface PlayerView {
   readonly position: string;
   readonly previous: PlayerLink | null;
   readonly next: PlayerLink | null;
+  readonly historyHref: string | null;
 }
 
 interface PlayerLink {
@@ -72,6 +74,7 @@ export const playerPage: Page<PlayerView> = {
           <a href={`${view.source}?download=true`} download="">
             Download
           </a>
+          {view.historyHref !== null && <a href={view.historyHref}>History</a>}
           {frame.link === null && <a href="/ui/media">All media</a>}
         </p>
       </section>
@@ -161,6 +164,7 @@ export async function mediaPageReply(context: Context, resource: Resource): Prom
     position: index < 0 ? '' : `${index + 1} of ${all.length} in this folder`,
     previous: linkOf(all[index - 1]),
     next: index < 0 ? null : linkOf(all[index + 1]),
+    historyHref: await historyHrefOf(context, resource),
   });
 }
 
