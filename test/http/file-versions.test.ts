@@ -1,6 +1,15 @@
 /** What files held before they were replaced, and having it back (DS-253). */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, type Service, startService } from '../support/service.ts';
 import { field, file, formOf, send } from './upload-form.ts';
@@ -282,3 +291,22 @@ test.each([
   },
   60_000,
 );
+
+test('a backup takes the versions along, and another folder shows them', async () => {
+  await put('page.txt', 'later');
+  const entry = (await listed('page.txt'))[0]!;
+  const before = await bytesAt('page.txt', entry.id - 1);
+  expect(before[0]).toBe(200);
+  const folder = mkdtempSync(join(tmpdir(), 'svc-versions-'));
+  const archive = join(folder, 'all.tar.gz');
+  const copy = join(folder, 'copy');
+  const made = await svc.command(['backup', archive, svc.docroot, '--with-docroot']);
+  expect([made.exitCode, made.stderr]).toEqual([0, '']);
+  const restored = await svc.command(['restore', archive, copy]);
+  expect([restored.exitCode, restored.stderr]).toEqual([0, '']);
+  await using other = await startService({ docroot: copy });
+  const client = await other.as('anna');
+  const answer = await client.fetch(`/_svc/history/page.txt?content=${entry.id - 1}`);
+  expect([answer.status, await answer.text()]).toEqual(before);
+  rmSync(folder, { recursive: true });
+});
