@@ -235,7 +235,7 @@ test('8. they give a colleague read access to one folder, who sees it and nothin
   await soon(async () => {
     const links = await other.locator('.tree a').allInnerTexts();
     return links.map((text) => text.trim()).toSorted();
-  }).toEqual(['guide', 'products']);
+  }).toEqual(['Open', 'guide', 'products']);
   await other.getByRole('link', { name: 'products', exact: true }).click();
   await other.getByText('4 rows').waitFor();
   expect(await other.getByRole('button', { name: 'Add row' }).count()).toBe(0);
