@@ -69,7 +69,17 @@ test('administration offers the kinds there are by their names', async () => {
   const choice = page.getByLabel('Kind');
   await soon(() => choice.locator('option').allInnerTexts()).toEqual([
     'All',
-    ...['CSV', 'Excel', 'HTML', 'Markdown', 'Media', 'Other file', 'Parquet', 'Program'],
+    ...[
+      'CSV',
+      'Dashboard',
+      'Excel',
+      'HTML',
+      'Markdown',
+      'Media',
+      'Other file',
+      'Parquet',
+      'Program',
+    ],
   ]);
   await choice.selectOption('Excel');
   await soon(() => kindsIn('#list tbody tr', 'a')).toEqual({
