@@ -61,6 +61,8 @@ test('a file is renamed, moved by dragging, deleted with a key and put back', as
   expect(existsSync(at('sales/z.csv'))).toBe(true);
   await row.dragTo(page.locator('[data-folder="sales/deep"]'));
   await soon(() => existsSync(at('sales/deep/z.csv'))).toBe(true);
+  // Until then the button is that of the change before.
+  await page.getByText('sales/z.csv is sales/deep/z.csv now.').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await soon(() => existsSync(at('sales/z.csv'))).toBe(true);
   await row.waitFor();
@@ -68,6 +70,7 @@ test('a file is renamed, moved by dragging, deleted with a key and put back', as
   await page.keyboard.press('Delete');
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await soon(() => existsSync(at('sales/z.csv'))).toBe(false);
+  await page.getByText('sales/z.csv is in the trash.').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await soon(() => existsSync(at('sales/z.csv'))).toBe(true);
 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
       'shop/products.csv': `name,price\n${MARKUP},1\n${rows.join('\n')}\n`,
       'shop/guide.md': '# How to order\n\nCups come in boxes of six.\n\n## Later\n\nMore.\n',
       // Long enough that its reader is found while it reads, whatever the machine.
-      'large.csv': `a,b,c\n${'some text,12345,2024-01-01\n'.repeat(1_200_000)}`,
+      'large.csv': `a,b,c\n${'some text,12345,2024-01-01\n'.repeat(2_400_000)}`,
     },
     // Otherwise it is read for the search before anybody asks.
     config: { search_on_startup: false },
@@ -46,7 +46,7 @@ test('a large file that was never read says so, and its rows come by themselves'
     const shown = await page.goto('/ui/large/');
     expect(shown?.status()).toBe(202);
   }
-  await page.locator('.row-count').getByText('1,200,000 rows').waitFor();
+  await page.locator('.row-count').getByText('2,400,000 rows').waitFor();
   await page.context().close();
 });
 
