@@ -192,11 +192,11 @@ export class ChangeFeed implements EditFeed {
     return rows.map(readEntry);
   }
 
-  /** The newest that match, newest first: for those who only look. `below`: of names that begin so. */
-  async latest(below: string, limit: number): Promise<readonly FeedEntry[]> {
+  /** The newest older than `id`, newest first; null: of all. */
+  async before(id: number | null, limit: number): Promise<readonly FeedEntry[]> {
     const rows = await this.#options.db.all<StoredEntry>(
-      `SELECT * FROM feed WHERE action <> '${STARTED}' AND substr(name, 1, ?) = ? ORDER BY id DESC LIMIT ?`,
-      [below.length, below, limit],
+      `SELECT * FROM feed WHERE id < ? AND action <> '${STARTED}' ORDER BY id DESC LIMIT ?`,
+      [id ?? Number.MAX_SAFE_INTEGER, limit],
     );
     return rows.map(readEntry);
   }

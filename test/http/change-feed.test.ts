@@ -233,6 +233,14 @@ test('RSS of a folder', async () => {
   expect(text).toContain('<title>sales/orders: update of 1 row by anna</title>');
   expect(text).toContain(`<link>${svc.url}/ui/sales/orders/</link>`);
   expect(text).not.toContain('secret');
+  svc.write('stockings.csv', 'a\n1\n');
+  await eventually(async () => {
+    const all = await (await anna.fetch('/api/changes?format=rss')).text();
+    expect(all).toContain('stockings: added');
+  });
+  const one = await (await anna.fetch('/api/stock/changes?format=rss')).text();
+  expect(one).toContain('<title>stock: ');
+  expect(one).not.toContain('stockings');
 });
 
 test('what happened while no server ran is told after the start, and cursors hold', async () => {

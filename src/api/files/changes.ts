@@ -13,6 +13,7 @@ import {
   feedEvents,
   feedPlace,
   feedScope,
+  type FeedScope,
   latestChanges,
   type ShownEntry,
   subscribe,
@@ -113,7 +114,7 @@ export async function changesReply(context: Context, name: string): Promise<Repl
   const wantsPeople = number('people', 0, 1) === 1;
   const format = formatOf(context, issues);
   if (issues.length > 0) throw invalidRequest(...issues);
-  if (format === RSS) return rssReply(context, folder);
+  if (format === RSS) return rssReply(context, scope, folder);
   const isAlive = (): Promise<boolean> => isStillAdmitted(context);
   const since = request.headers.get('last-event-id') ?? context.queryValue('since');
   const after = await feedPlace(services, since === '' ? null : since);
@@ -147,9 +148,9 @@ function formatOf(context: Context, issues: ValidationIssue[]): string {
 }
 
 /** RSS 2.0, the newest first. */
-async function rssReply(context: Context, folder: string): Promise<Reply> {
+async function rssReply(context: Context, scope: FeedScope, folder: string): Promise<Reply> {
   const { services, user: caller } = context;
-  const changes = await latestChanges(services, caller, folder, RSS_ITEMS);
+  const changes = await latestChanges(services, caller, scope, RSS_ITEMS);
   const title = folder === '' ? 'Changes' : `Changes in ${folder.replace(/\/$/, '')}`;
   const link = `${context.baseUrl}/`;
   const items = changes.map((change) => rssItem(change, context));

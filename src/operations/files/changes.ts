@@ -104,13 +104,25 @@ async function readFeed(
 export async function latestChanges(
   services: App,
   caller: Principal,
-  folder: string,
+  scope: FeedScope,
   limit: number,
 ): Promise<readonly ShownEntry[]> {
   const grants = await loadGrants(services.db, caller);
-  const entries = await services.feed.latest(folder, AT_ONCE);
-  const readable = entries.filter((entry) => mayReadEntry(services, grants, entry)).slice(0, limit);
-  return Promise.all(readable.map((entry) => shownEntry(services, { folder }, entry)));
+  const shown: ShownEntry[] = [];
+  const slice = new TimeSlice();
+  let before: number | null = null;
+  for (let examined = 0; examined < MAX_EXAMINED; examined += AT_ONCE) {
+    const entries: readonly FeedEntry[] = await services.feed.before(before, AT_ONCE);
+    for (const entry of entries) {
+      if (slice.isOver) await slice.rest();
+      before = entry.id;
+      if (!isWithin(entry, scope) || !mayReadEntry(services, grants, entry)) continue;
+      shown.push(await shownEntry(services, { folder: '' }, entry));
+      if (shown.length === limit) return shown;
+    }
+    if (entries.length < AT_ONCE) break;
+  }
+  return shown;
 }
 
 function isWithin({ rel, sheet, names }: FeedEntry, scope: FeedScope): boolean {
